@@ -1,0 +1,57 @@
+// Every bound of the system in one place, each with its reason. A test stands at each limit and one past it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace headrace::limits {
+
+// Topics: deep enough for any naming scheme, short enough to be a key.
+inline constexpr std::size_t kTopicWords = 128;
+inline constexpr std::size_t kTopicWordBytes = 255;
+inline constexpr std::size_t kTopicBytes = 1024;
+
+// Names of nodes, clusters, queues and tags: shown in one line, carried in gossip.
+inline constexpr std::size_t kNameBytes = 128;
+inline constexpr std::size_t kTagsBytes = 512;
+inline constexpr std::size_t kTags = 64;
+inline constexpr std::size_t kEndpointBytes = 256;
+
+// Values: a decoder's stack and memory stay bounded whatever arrives.
+inline constexpr std::size_t kValueDepth = 32;
+inline constexpr std::size_t kValueElements = 1'000'000;    // in one array, map or ParamSet
+inline constexpr std::size_t kParamsBytes = 1 << 20;        // an encoded ParamSet; bulk belongs into the payload
+inline constexpr std::size_t kParamNameBytes = 255;
+
+// Payloads.
+inline constexpr std::size_t kJobPayloadBytes = 16 << 20;
+inline constexpr std::size_t kEventPayloadBytes = 16 << 20;
+inline constexpr std::size_t kChunkBytes = 256 << 10;       // larger payloads travel in chunks, so that a lane stays shared
+
+// Frames: a batch closes here; small enough to cross the kernel in one piece, large enough to amortise it.
+inline constexpr std::size_t kBatchBytes = 64 << 10;
+// The largest frame taken: one chunk, its parameters and its head, with room to spare.
+inline constexpr std::size_t kFrameBytes = 2 << 20;
+inline constexpr std::size_t kMessagesPerFrame = 65'536;
+
+// Results and errors of jobs, kept in history.
+inline constexpr std::size_t kResultBytes = 1 << 20;
+inline constexpr std::size_t kErrorBytes = 2'000;
+inline constexpr std::size_t kErrorsKept = 20;              // the newest attempts of one job
+
+// Jobs.
+inline constexpr unsigned kDeliveries = 20;                 // dispatches of one job, whatever became of them
+inline constexpr unsigned kAttempts = 1'000;                // the most that max_attempts may ask for
+inline constexpr std::size_t kAddMany = 100'000;            // jobs in one add_many
+inline constexpr std::size_t kFindLimit = 10'000;           // rows in one answer of find
+inline constexpr unsigned kHighWaterMark = 4'096;           // of a job window
+inline constexpr unsigned kParallel = 1'024;                // slots of one consumer
+
+// Inside a node.
+inline constexpr std::size_t kMembers = 20'000;
+inline constexpr std::size_t kRegistrations = 200'000;      // of one node
+inline constexpr std::size_t kConsumers = 1'024;            // of one node
+inline constexpr std::size_t kClients = 1'024;              // that a node answers at a time
+inline constexpr std::size_t kPendingCalls = 65'536;        // accepted from callers and not yet answered
+
+}  // namespace headrace::limits
