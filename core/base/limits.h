@@ -54,4 +54,21 @@ inline constexpr std::size_t kConsumers = 1'024;            // of one node
 inline constexpr std::size_t kClients = 1'024;              // that a node answers at a time
 inline constexpr std::size_t kPendingCalls = 65'536;        // accepted from callers and not yet answered
 
+// Sockets. A DEALER costs two descriptors here and one at the peer.
+inline constexpr std::size_t kDealers = 1'024;              // open at a time; the least recently used makes room
+inline constexpr int kControlFrames = 1'000;                // queued on a control connection, each way
+inline constexpr int kDataFrames = 64;                      // queued on a data connection, each way: 4 MiB of full batches
+inline constexpr std::size_t kTurnFrames = 1'000;           // taken from a lane before the loop sees to its timers
+inline constexpr std::size_t kTurnBytes = 2 << 20;          // likewise: some milliseconds' worth of small messages
+
+// Membership.
+inline constexpr std::size_t kGossipBytes = 16 << 10;       // updates in one message: large batches stop gossip storms
+inline constexpr std::size_t kUpdatesPerMessage = 4'096;    // taken from one message; far above what fits the budget
+inline constexpr std::size_t kSyncEntries = 1'024;          // in one chunk of a view, some 32 kB
+inline constexpr std::size_t kAdvertBytes = 16 << 20;       // of one node: kRegistrations of 80 bytes
+inline constexpr std::size_t kAdvertChunkBytes = 64 << 10;  // small: adverts share the control lane
+inline constexpr std::size_t kSeeds = 1'024;                // seeds and remembered peers dialled at a start
+inline constexpr std::size_t kRelayedPings = 1'024;         // pings under way on behalf of others
+inline constexpr std::uint64_t kRefutations = 1ULL << 40;   // of one incarnation; an honest node never gets there
+
 }  // namespace headrace::limits
