@@ -1,0 +1,104 @@
+// Membership of one node: who else is there, alive or not, where, and with which advert.
+//
+// SWIM with the Lifeguard refinements over the control lane, digest sync, a reconnector for what was lost, and
+// adverts pulled by whoever is behind. A pure state machine: each input has the time, and leaves outputs that
+// take_outputs() drains. Owned by the Peer, called by its one thread; nothing blocks.
+//
+// Time must not run backwards between inputs. Call tick() when next_timer() has come; calling it early does no
+// harm. Read all waiting input before tick(), else answers that lie there become suspicions.
+//
+// Limits: limits::kMembers members, of which surplus is refused and noted; messages as in core/wire/member.h.
+// A message that does not decode changes nothing and is the caller's to count. Iterates over no hash map, so
+// the same inputs and seed give the same outputs everywhere.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/member/adverts.h"
+#include "core/member/joiner.h"
+#include "core/member/prober.h"
+#include "core/member/shared.h"
+#include "core/member/suspicion.h"
+#include "core/member/syncer.h"
+
+namespace headrace {
+
+struct MembershipOptions {
+  NodeId id;
+  Incarnation incarnation = 0;  // above that of each earlier start
+  wire::Description about;
+  Profile profile;
+  std::vector<std::string> seeds;       // control endpoints; the node's own among them is fine
+  std::vector<std::string> remembered;  // peers of an earlier start; they help, but ready() does not need them
+};
+
+class Membership final {
+ public:
+  // `random` must outlive this.
+  Membership(MembershipOptions options, Random& random);
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+
+  // Once, first. Dials seeds and remembered peers.
+  void start(MonoTime now);
+
+  // A message of the membership group, from the node that the frame's head names.
+  Result<void> receive(MonoTime now, NodeId from, BytesView message);
+  void tick(MonoTime now);
+  // When tick() has something to do; kNever if nothing is under way.
+  MonoTime next_timer() const { return next_timer_; }
+
+  // Any valid frame came directly from `node` in this incarnation. It answers a probe under way and puts off
+  // a death that is due: who talks to us is not dead, though only the node itself can end the suspicion. From an
+  // incarnation that is not known, or from one believed dead, it makes us say hello. Cheap: call it per frame.
+  void peer_heard(MonoTime now, NodeId node, Incarnation incarnation);
+  // A lost connection to `node` was redialled and refused at once: its process is gone, or nobody listens there.
+  // Others are asked at once; if none reaches it, its suspicion is short (Profile::refused_suspicion).
+  void link_refused(MonoTime now, NodeId node);
+  // The caller's loop stood still that long: nobody is to blame for what did not arrive. All deadlines move.
+  void held_up(MonoTime now, Nanos duration);
+
+  // This node's public statement, at most limits::kAdvertBytes. The same bytes again change nothing.
+  void set_advert(MonoTime now, Bytes advert);
+  // Tells everybody, once. The caller lingers until the outputs are sent; pings are still answered.
+  void leave(MonoTime now);
+
+  std::vector<MemberOutput> take_outputs();
+
+  // True once this node knows every member that its seeds know, with their adverts; without seeds at once.
+  // Does not wait for a seed that was tried and gave no answer while another one did. Stays true.
+  bool ready() const { return ready_; }
+
+  // This node first, dead and left ones too while they are remembered.
+  const std::vector<Member>& members() const { return shared_.table.all(); }
+  const Member* find(NodeId id) const { return shared_.table.find(id); }
+  // Alive or suspect, this node included.
+  std::size_t live() const { return shared_.table.live(); }
+  // Of this node or another; empty if none came yet. Valid until the next input. Kept while the member is known,
+  // so one that returns within its incarnation has it at once.
+  BytesView advert(NodeId id) const { return adverts_.bytes(id); }
+  const Numbers& numbers() const { return shared_.self().numbers; }
+  bool left() const { return left_; }
+
+ private:
+  enum class Via { kGossip, kSync };
+
+  void on(NodeId from, const wire::Hello& hello);
+  void on(NodeId from, const wire::HelloAck& ack);
+  void on(NodeId from, const wire::Reject& reject);
+  void on(NodeId from, const wire::Ping& ping);
+  void on(NodeId from, const wire::Ack& ack);
+  void on(NodeId from, const wire::PingRequest& request);
+  void on(NodeId from, const wire::Nack& nack);
+  void on(NodeId from, const wire::Gossip& gossip);
+  void on(NodeId from, const wire::SyncDigest& digest);
+  void on(NodeId from, const wire::SyncNeed& need);
+  void on(NodeId from, const wire::SyncState& state);
+  void on(NodeId from, const wire::Leave& leave);
+  void on(NodeId from, const wire::AdvertGet& get);
+  void on(NodeId from, const wire::AdvertChunk& chunk);
+};
+
+}  // namespace headrace

@@ -1,0 +1,66 @@
+// What the parts of a Membership have in common: profile, time of the present input, the table, gossip, the
+// outputs. Owned by the Membership; the parts hold a reference.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/limits.h"
+#include "core/base/random.h"
+#include "core/member/broadcast_queue.h"
+#include "core/member/local_health.h"
+#include "core/member/member_table.h"
+#include "core/member/outputs.h"
+#include "core/member/profile.h"
+#include "core/member/suspicion.h"
+
+namespace headrace {
+
+struct Shared {
+  Shared(NodeId id, const Profile& timing, Random& generator)
+      : self_id(id), profile(timing), random(generator), health(timing.health_max) {}
+
+  NodeId self_id;
+  Profile profile;
+  Random& random;
+  LocalHealth health;
+  MonoTime now{};
+  MemberTable table;
+  BroadcastQueue gossip;
+  Suspicions suspicions;
+  std::vector<MemberOutput> outputs;
+
+  const Member& self() const { return table.all().front(); }  // added first, never removed
+
+  void send(NodeId to, const std::string& endpoint, const wire::MemberMessage& message) {
+    outputs.push_back(SendMember{to, endpoint, wire::encode_member(message)});
+  }
+  void send(const Member& to, const wire::MemberMessage& message) {
+    send(to.id, to.about->control_endpoint, message);
+  }
+  // Gossip that rides on a message which leaves anyway.
+  void add_gossip(std::vector<wire::Update>& updates) {
+    gossip.take(limits::kGossipBytes, retransmit_limit(profile.retransmit_mult, table.live()),
+                updates);
+  }
+  // Between half of `time` and all of it, so that nodes do not act in step.
+  Nanos jittered(Nanos time) { return time / 2 + Nanos{random.between(0, time.count() / 2)}; }
+
+  wire::Update alive_update(const Member& member) const {
+    return {wire::UpdateKind::kAlive, member.id, member.numbers, NodeId{}, member.advert_version,
+            member.about};
+  }
+  // The belief alone, without description.
+  wire::Update state_update(const Member& member) const {
+    wire::Update update;
+    update.kind = update_kind(member.state);
+    update.id = member.id;
+    update.numbers = member.numbers;
+    update.by = suspicions.accuser(member.id).value_or(self_id);
+    if (update.kind == wire::UpdateKind::kAlive) return alive_update(member);
+    return update;
+  }
+};
+
+}  // namespace headrace
