@@ -1,8 +1,5 @@
-// The numbers of all message kinds, in one place. Append only: they are part of the wire, and a kind that is no
-// longer sent keeps its number.
-//
-// A message is a msgpack array [kind, fields...]; the fields of each kind are in the header beside this one that
-// its group names, and in docs/PROTOCOL.md. A receiver counts kinds it does not know and skips them.
+// The kind of each message: the first element of its array. Append only: the numbers are the protocol.
+// A node counts kinds that it does not know and passes over them.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +7,60 @@
 namespace headrace::wire {
 
 enum class Kind : std::uint8_t {
-  // 1-19: membership
+  // Membership, control lane.
+  kHello = 1,
+  kHelloAck = 2,
+  kReject = 3,
+  kPing = 4,
+  kAck = 5,
+  kPingRequest = 6,
+  kNack = 7,
+  kGossip = 8,
+  kSyncDigest = 9,
+  kSyncNeed = 10,
+  kSyncState = 11,
+  kLeave = 12,
+  kAdvertGet = 13,
+  kAdvert = 14,
 
-  // 20-39: windows
+  // Windows of job queues.
+  kAnnounce = 20,     // owner to consumer, control
+  kWindowState = 21,  // consumer to owner, control
+  kMark = 22,         // owner to consumer, data
 
-  // 40-69: jobs
+  // A large payload, in pieces that precede the message which names it. Same lane as that message.
+  kBlob = 30,
 
-  // 70-89: events (event.h)
-  kEvent = 70,       // a whole event
-  kEventStart = 71,  // the head of one whose payload follows in chunks
-  kEventChunk = 72,  // a piece of that payload
-  kEventGone = 73,   // receiver to publisher: no registration here for that topic
-  kLaneState = 74,   // receiver to publisher: what passed, and how far the window reaches
-  kLaneMark = 75,    // publisher to receiver: how many events were sent, so that a lost tail shows
+  // Jobs.
+  kJobItem = 40,       // owner to consumer, data
+  kJobDone = 41,       // consumer to owner, control; data if the result is large
+  kJobDoneAck = 42,    // owner to consumer, control
+  kJobHandBack = 43,   // consumer to owner, control: will not run these
+  kJobClaims = 44,     // consumer to owner, control: what it holds of the owner's earlier lives
+  kJobClaimsAck = 45,  // owner to consumer, control
 
-  // 90-119: client calls
+  // Events.
+  kEvent = 70,      // data
+  kEventGone = 71,  // control: no such registration here any more
+  kLaneState = 72,  // control: receiver's window of an event lane
+  kLaneMark = 73,   // data
+  kLaneQuery = 74,  // control
+  kEventFrame = 75, // data: opens a frame of events: session and offset in the lane's window
+
+  // Calls: from a client, or from a node without a store to its owner.
+  kReply = 90,
+  kCallAddJobs = 91,
+  kCallGetJob = 92,
+  kCallFindJobs = 93,
+  kCallWaitJob = 94,
+  kCallMembers = 95,
+  kCallPublish = 96,
+  kCallSubscribe = 97,
+  kCallUnsubscribe = 98,
+  kClientEvent = 99,
+  kClientAlive = 100,
 };
+
+constexpr std::uint64_t number(Kind kind) { return static_cast<std::uint64_t>(kind); }
 
 }  // namespace headrace::wire
