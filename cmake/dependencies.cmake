@@ -6,4 +6,7 @@ find_package(leveldb REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzmq REQUIRED IMPORTED_TARGET libzmq>=4.3)
 pkg_check_modules(libsodium REQUIRED IMPORTED_TARGET libsodium)
-pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
+find_package(ZLIB REQUIRED)
+
+# Debian's leveldb asks for -lsnappy, which its package does not bring; the shared library links it by itself.
+set_property(TARGET leveldb::leveldb PROPERTY INTERFACE_LINK_LIBRARIES)
