@@ -27,7 +27,9 @@ Session session_from(Reader& in) {
   return session;
 }
 
-enum StateFlag : std::uint64_t { kEcho = 1, kProve = 2, kFull = 4 };
+constexpr std::uint64_t kEcho = 1;
+constexpr std::uint64_t kProve = 2;
+constexpr std::uint64_t kFull = 4;
 
 void put(Writer& out, const std::vector<HeldRun>& runs) {
   out.array(3 * runs.size());
