@@ -83,8 +83,10 @@ class Membership final {
   bool left() const { return left_; }
 
  private:
-  enum class Via { kGossip, kSync };
+  // What a sync says of a death is checked before it is believed; gossip is believed, and refuted if wrong.
+  enum class Via : std::uint8_t { kGossip, kSync };
 
+  // membership_messages.cc
   void on(NodeId from, const wire::Hello& hello);
   void on(NodeId from, const wire::HelloAck& ack);
   void on(NodeId from, const wire::Reject& reject);
@@ -99,6 +101,37 @@ class Membership final {
   void on(NodeId from, const wire::Leave& leave);
   void on(NodeId from, const wire::AdvertGet& get);
   void on(NodeId from, const wire::AdvertChunk& chunk);
+
+  // membership_view.cc
+  void learn(const std::vector<wire::Update>& updates, Via via);
+  void learn(const wire::Update& update, Via via);
+  void learn_of_self(const wire::Update& update);
+  void learn_advert(Member& member, const wire::Update& update);
+  void learn_alive(Member& member, const wire::Update& update);
+  void learn_state(Member& member, const wire::Update& update);
+  void join(const wire::Update& update);
+  void refute(const Numbers& told);
+  void forget_old();
+
+  void begin(MonoTime now) { shared_.now = now; }
+  void finish();
+  void gossip_tick();
+  void sync_tick();
+  void note(std::string text) { shared_.outputs.push_back(MemberNote{std::move(text)}); }
+
+  Shared shared_;
+  Prober prober_;
+  Syncer syncer_;
+  Adverts adverts_;
+  Joiner joiner_;
+  MonoTime gossip_at_ = kNever;
+  MonoTime last_gossip_{};
+  MonoTime sync_at_ = kNever;
+  MonoTime next_timer_ = kNever;
+  Incarnation highest_seen_ = 0;  // of ourselves, told by others
+  bool full_ = false;
+  bool ready_ = false;
+  bool left_ = false;
 };
 
 }  // namespace headrace

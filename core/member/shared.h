@@ -47,6 +47,9 @@ struct Shared {
   // Between half of `time` and all of it, so that nodes do not act in step.
   Nanos jittered(Nanos time) { return time / 2 + Nanos{random.between(0, time.count() / 2)}; }
 
+  // Numbers of questions begin anywhere, so that an answer meant for an earlier life of this node fits none.
+  std::uint64_t first_number() { return random.next() >> 16; }
+
   wire::Update alive_update(const Member& member) const {
     return {wire::UpdateKind::kAlive, member.id, member.numbers, NodeId{}, member.advert_version,
             member.about};
