@@ -78,4 +78,7 @@ inline constexpr std::size_t kWindowSenders = kMembers;     // that one consumer
 inline constexpr std::uint64_t kWindowWeight = 100;         // of a sender in the split of a window
 inline constexpr std::uint64_t kLaneWindowBytes = 4 << 20;  // of an event lane: some milliseconds of a fast link
 
+// Events.
+inline constexpr std::size_t kRouteCacheBytes = 8 << 20;    // answers of the topic tree, kept by topic
+
 }  // namespace headrace::limits
