@@ -135,10 +135,12 @@ void WindowReceiver::open(Sender& sender) {
 
 // ---- what becomes of items
 
-void WindowReceiver::on_started(const SenderKey& from, const wire::ItemId& item) {
+bool WindowReceiver::on_started(const SenderKey& from, const wire::ItemId& item) {
   Sender* sender = find(from);
   Stage* stage = sender == nullptr ? nullptr : sender->items.find(item);
-  if (stage != nullptr && *stage == Stage::kWaiting) *stage = Stage::kStarted;
+  if (stage == nullptr || *stage != Stage::kWaiting) return false;
+  *stage = Stage::kStarted;
+  return true;
 }
 
 bool WindowReceiver::on_ended(const SenderKey& from, const wire::ItemId& item) {

@@ -68,8 +68,9 @@ class WindowReceiver final {
   // The owner has the outcome of `item`: it leaves the list.
   void on_acknowledged(const SenderKey& from, Incarnation life, const wire::ItemId& item);
 
-  // What became of an item taken. Items that are not held any more are passed over.
-  void on_started(const SenderKey& from, const wire::ItemId& item);
+  // What became of an item taken. Before it starts: false if it must not, because it was dropped
+  // (collect() will say so).
+  bool on_started(const SenderKey& from, const wire::ItemId& item);
   // Its place is free at once. True: keep the completion and repeat it until acknowledged. False:
   // nobody waits for it, the sender has begun a new life.
   bool on_ended(const SenderKey& from, const wire::ItemId& item);
