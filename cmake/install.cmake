@@ -1,4 +1,5 @@
-# What `cmake --install` lays down: headers, libraries, programs, and the package that find_package(headrace) reads.
+# What `cmake --install` lays down: headers, libraries, programs, and the package that
+# find_package(headrace) reads.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -42,8 +43,9 @@ endforeach()
 
 # <headrace/node.h> is the short name of the facade.
 if(EXISTS ${PROJECT_SOURCE_DIR}/nodes/node.h)
-  file(WRITE ${PROJECT_BINARY_DIR}/forward/node.h "#pragma once\n#include \"nodes/node.h\"\n")
-  install(FILES ${PROJECT_BINARY_DIR}/forward/node.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace)
+  set(forward ${PROJECT_BINARY_DIR}/forward/node.h)
+  file(WRITE ${forward} "#pragma once\n#include \"nodes/node.h\"\n")
+  install(FILES ${forward} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace)
 endif()
 foreach(program headrace headrace-sim)
   if(TARGET ${program})
@@ -54,7 +56,10 @@ endforeach()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/headrace)
 install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION ${package})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/headraceConfig.cmake.in
-                              ${PROJECT_BINARY_DIR}/headraceConfig.cmake INSTALL_DESTINATION ${package})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/headraceConfig.cmake ${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake
+                              ${PROJECT_BINARY_DIR}/headraceConfig.cmake
+                              INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/headraceConfig.cmake
+              ${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake DESTINATION ${package})

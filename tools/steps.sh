@@ -1,5 +1,6 @@
-# Shared by setup, test and demo: runs one step after another and says which, how long it took and, if it
-# failed, why. Source it; it changes to the root of the checkout and gives:
+# shellcheck shell=bash
+# Shared by setup, test and demo: runs one step after another and says which, how long it took and,
+# if it failed, why. Source it; it changes to the root of the checkout and gives:
 #   say TEXT            one line to the reader
 #   die TEXT            one line why, and the end
 #   step TITLE CMD...   runs CMD quietly; its output goes to build/log and is shown only if it fails
@@ -54,7 +55,8 @@ step() { # title, command...
   trap - INT TERM
   if ((status)); then
     tail -n 25 "$log" | sed 's/^/    /' >&2
-    die "failed: $title (exit code $status, after $((SECONDS - began)) s); the whole log: ${log#"$root"/}"
+    die "failed: $title (exit code $status, after $((SECONDS - began)) s);" \
+      "the whole log: ${log#"$root"/}"
   fi
   _done "$title" "$began"
   say "    done in $((SECONDS - began)) s"
@@ -65,7 +67,8 @@ watch() { # title, command...
   shift
   say "==> $title"
   "$@" </dev/null || status=$?
-  ((status == 0)) || die "failed: $title (exit code $status, after $((SECONDS - began)) s); the reason is above"
+  ((status == 0)) ||
+    die "failed: $title (exit code $status, after $((SECONDS - began)) s); the reason is above"
   _done "$title" "$began"
   say "    done in $((SECONDS - began)) s"
 }

@@ -8,7 +8,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def test_the_version_is_the_one_that_cmake_states() -> None:
-    stated = re.search(r"project\(headrace VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
+    lists = (ROOT / "CMakeLists.txt").read_text()
+    stated = re.search(r"project\(headrace VERSION ([0-9.]+)", lists)
     assert stated is not None
     assert headrace.__version__ == stated.group(1)
     assert importlib.metadata.version("headrace") == stated.group(1)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: who includes whom, how long files grow, what the README promises.
+"""Checks what the compiler does not: includes, lengths of files, what the README promises.
 
-    structure.py CHECK [ROOT]     one of the checks below; prints each violation
-    structure.py --self-check     plants a violation of each check and sees that it is caught
+structure.py CHECK [ROOT]     one of the checks below; prints each violation
+structure.py --self-check     plants a violation of each check and sees that it is caught
 """
 
 import pathlib
@@ -11,19 +11,31 @@ import sys
 import tempfile
 from typing import Callable, Dict, Iterator, List, Set, Tuple
 
-LAYERS = ["core", "transport", "nodes", "tools"]  # each may include itself and what stands before it
+# Each may include itself and what stands before it.
+LAYERS = ["core", "transport", "nodes", "tools"]
 LINES, TEST_LINES = 600, 800
 SOURCE_SUFFIXES = {".h", ".cc", ".py", ".pyi", ".sh", ".cmake", ".in", ".toml", ".txt"}
 PROGRAMS = {"headrace", "headrace-sim"}
 
-NETWORK = r"zmq\w*\.hpp|zmq\.h|sys/(socket|un|epoll|select)\.h|poll\.h|net\w*/.*|arpa/.*|netdb\.h|ifaddrs\.h"
-THREADS = r"thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier|stop_token|pthread\.h"
+NETWORK = (
+    r"zmq\w*\.hpp|zmq\.h|sys/(socket|un|epoll|select)\.h|poll\.h|net\w*/.*|arpa/.*"
+    r"|netdb\.h|ifaddrs\.h"
+)
+THREADS = (
+    r"thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier"
+    r"|stop_token|pthread\.h"
+)
 CLOCKS = r"ctime|time\.h|sys/time\.h"
-FILES = r"fstream|iostream|filesystem|fcntl\.h|unistd\.h|dirent\.h|sys/(stat|mman|file|statvfs)\.h|leveldb/.*"
+FILES = (
+    r"fstream|iostream|filesystem|fcntl\.h|unistd\.h|dirent\.h|sys/(stat|mman|file|statvfs)\.h"
+    r"|leveldb/.*"
+)
 LOGS = r"spdlog/.*|syslog\.h"
 BANNED = re.compile(rf"^({'|'.join([NETWORK, THREADS, CLOCKS, FILES, LOGS])})$")
 BANNED_IN_STORE = re.compile(rf"^({'|'.join([NETWORK, LOGS])})$")
-BANNED_CALLS = re.compile(r"::now\s*\(|\bclock_gettime\b|\bgettimeofday\b|\brandom_device\b|\bfopen\b|\bsleep_for\b")
+BANNED_CALLS = re.compile(
+    r"::now\s*\(|\b(?:clock_gettime|gettimeofday|random_device|fopen|sleep_for)\b"
+)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 Root = pathlib.Path
@@ -104,7 +116,8 @@ def readme_is_true(root: Root) -> Violations:
     for path in sorted(set(re.findall(r"(?<![\w/.-])(?:tools|docs|\.ci)/[\w./-]*\w", text))):
         if not (root / path).exists():
             yield f"README.md: names {path}, which is not there"
-    for command in re.findall(r"^\s*(?:\$ )?((?:tools|\.ci)/\S+)", "\n".join(code_blocks(text)), re.MULTILINE):
+    commands = "\n".join(re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    for command in re.findall(r"^\s*(?:\$ )?((?:tools|\.ci)/\S+)", commands, re.MULTILINE):
         if (root / command).is_file() and not (root / command).stat().st_mode & 0o111:
             yield f"README.md: {command} cannot be run"
     for program in sorted(set(re.findall(r"build/\w+/bin/([\w-]+)", text)) - PROGRAMS):
@@ -114,13 +127,15 @@ def readme_is_true(root: Root) -> Violations:
             yield f"README.md: links to {link}, which is not there"
 
 
-def code_blocks(markdown: str) -> List[str]:
-    return re.findall(r"^```\w*\n(.*?)^```", markdown, re.MULTILINE | re.DOTALL)
-
-
 CHECKS: Dict[str, Callable[[Root], Violations]] = {
     check.__name__: check
-    for check in (core_is_pure, includes_point_down, core_has_no_circle, files_are_short, readme_is_true)
+    for check in (
+        core_is_pure,
+        includes_point_down,
+        core_has_no_circle,
+        files_are_short,
+        readme_is_true,
+    )
 }
 
 # What each check must catch, as files of a tree, and a neighbour that it must let pass.
@@ -136,9 +151,18 @@ PLANTED: List[Tuple[str, Dict[str, str]]] = [
     ("includes_point_down", {"core/base/a.h": '#include "transport/lane.h"\n'}),
     ("includes_point_down", {"transport/a.h": '#include "nodes/node.h"\n'}),
     ("includes_point_down", {"nodes/a.cc": '#include "tools/cli/main.h"\n'}),
-    ("core_has_no_circle", {"core/a/x.h": '#include "core/b/y.h"\n', "core/b/y.h": '#include "core/a/z.h"\n'}),
-    ("core_has_no_circle", {"core/a/x.h": '#include "core/b/y.h"\n', "core/b/y.h": '#include "core/c/z.h"\n',
-                            "core/c/z.h": '#include "core/b/w.h"\n'}),
+    (
+        "core_has_no_circle",
+        {"core/a/x.h": '#include "core/b/y.h"\n', "core/b/y.h": '#include "core/a/z.h"\n'},
+    ),
+    (
+        "core_has_no_circle",
+        {
+            "core/a/x.h": '#include "core/b/y.h"\n',
+            "core/b/y.h": '#include "core/c/z.h"\n',
+            "core/c/z.h": '#include "core/b/w.h"\n',
+        },
+    ),
     ("files_are_short", {"core/base/a.cc": "int a;\n" * (LINES + 1)}),
     ("files_are_short", {"tests/unit/a_test.cc": "int a;\n" * (TEST_LINES + 1)}),
     ("files_are_short", {"tools/run": "#!/bin/sh\n" * (LINES + 1)}),
@@ -179,7 +203,8 @@ def self_check() -> Violations:
 
 
 def main(arguments: List[str]) -> int:
-    root = pathlib.Path(arguments[1]) if len(arguments) > 1 else pathlib.Path(__file__).resolve().parents[2]
+    here = pathlib.Path(__file__).resolve().parents[2]
+    root = pathlib.Path(arguments[1]) if len(arguments) > 1 else here
     if arguments[:1] == ["--self-check"]:
         found = list(self_check())
     elif arguments and arguments[0] in CHECKS:
