@@ -53,13 +53,13 @@ LocalRegistrations::Changed LocalRegistrations::count(const Registration& regist
 
 Result<std::span<const RegistrationId>> LocalRegistrations::offered(std::string_view topic,
                                                                     unsigned depth) {
-  depth = std::min<unsigned>(depth, limits::kTopicWords);
-  key_.assign(topic).push_back(static_cast<char>(depth));
-  if (const auto* known = answers_.find(key_)) return std::span(*known);
+  if (const Answer* known = answers_.find(topic); known != nullptr && known->depth == depth) {
+    return std::span(known->ids);
+  }
   if (auto valid = Topic::check(topic); !valid) return fail(std::move(valid.error()));
   auto ids = find_offered(topic, depth);
   const auto bytes = ids.capacity() * sizeof(RegistrationId);
-  return std::span(answers_.put(key_, std::move(ids), bytes));
+  return std::span(answers_.put(topic, {depth, std::move(ids)}, bytes).ids);
 }
 
 std::vector<RegistrationId> LocalRegistrations::find_offered(std::string_view topic,

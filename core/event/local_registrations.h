@@ -6,9 +6,9 @@
 // more specific. With the publisher's view up to date none is more specific; one it does not know
 // yet is offered the event all the same.
 //
-// Answers are cached by topic and depth; adding or removing a registration voids them. Plain state
-// with one owner (the node's loop). Limits: limits::kRegistrations, limits::kRouteCacheBytes of
-// answers.
+// The answer for each topic and the depth last asked for is cached (publishers differ only while
+// their views converge); adding or removing a registration voids them. Plain state with one owner
+// (the node's loop). Limits: limits::kRegistrations, limits::kRouteCacheBytes of answers.
 #pragma once
 
 #include <map>
@@ -58,6 +58,10 @@ class LocalRegistrations final {
     std::vector<Entry> entries;
     bool empty() const { return entries.empty(); }
   };
+  struct Answer {
+    unsigned depth = 0;
+    std::vector<RegistrationId> ids;
+  };
   struct Counts {
     std::size_t plain = 0;
     std::size_t sink = 0;
@@ -73,8 +77,7 @@ class LocalRegistrations final {
   std::map<std::string, Counts> counts_;  // by topic, as in the advert
   std::uint64_t version_ = 0;
   RegistrationAdvert advert_;
-  TopicCache<std::vector<RegistrationId>> answers_{limits::kRouteCacheBytes};
-  std::string key_;  // of an answer: topic and depth; kept for its memory
+  TopicCache<Answer> answers_{limits::kRouteCacheBytes};
 };
 
 }  // namespace headrace

@@ -25,12 +25,13 @@ class TopicCache final {
     const auto at = answers_.find(key);
     return at == answers_.end() ? nullptr : &at->second;
   }
-  // `key` must be unknown; `bytes` is what `value` holds beyond itself.
+  // Replaces what was known; `bytes` is what `value` holds beyond itself. (A value that was
+  // replaced goes on being counted, which only brings the new start forward.)
   const V& put(std::string_view key, V value, std::size_t bytes) {
     bytes += kEntryBytes + key.size();
     if (bytes_ + bytes > max_bytes_) clear();
     bytes_ += bytes;
-    return answers_.emplace(std::string(key), std::move(value)).first->second;
+    return answers_.insert_or_assign(std::string(key), std::move(value)).first->second;
   }
   void clear() {
     if (answers_.empty()) return;

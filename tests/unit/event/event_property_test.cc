@@ -1,6 +1,8 @@
 // Router and registrations against the rules taken word for word, over random clusters.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <optional>
 
 #include "core/base/random.h"
 #include "tests/unit/event/cluster.h"
