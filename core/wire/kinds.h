@@ -40,12 +40,12 @@ enum class Kind : std::uint8_t {
   kJobClaimsAck = 45,  // owner to consumer, control
 
   // Events.
-  kEvent = 70,      // data
+  kEvent = 70,      // inside kEventFrame
   kEventGone = 71,  // control: no such registration here any more
   kLaneState = 72,  // control: receiver's window of an event lane
   kLaneMark = 73,   // data
   kLaneQuery = 74,  // control
-  kEventFrame = 75, // data: opens a frame of events: session and offset in the lane's window
+  kEventFrame = 75, // data: a frame of kEvent messages, and its place in the lane's window
 
   // Calls: from a client, or from a node without a store to its owner.
   kReply = 90,
