@@ -75,10 +75,10 @@ void Adverts::request(const Member& member, const Member& from, Pull& pull) {
   pull.asked = from.id;
   pull.deadline = shared_.now + shared_.profile.reply_timeout;
   shared_.send(from, wire::AdvertGet{member.id, member.numbers.incarnation, version(member.id),
-                                     pull.next_chunk});
+                                     pull.next_chunk, shared_.self().about->control_endpoint});
 }
 
-void Adverts::on_get(const Member& from, const wire::AdvertGet& get) {
+void Adverts::on_get(NodeId from, const wire::AdvertGet& get) {
   wire::AdvertChunk answer;
   answer.node = get.node;
   answer.incarnation = get.incarnation;
@@ -93,11 +93,10 @@ void Adverts::on_get(const Member& from, const wire::AdvertGet& get) {
     answer.bytes =
         held.bytes.substr(answer.chunk * limits::kAdvertChunkBytes, limits::kAdvertChunkBytes);
   }
-  shared_.send(from, answer);
+  shared_.send(from, get.endpoint, answer);
 }
 
-std::optional<std::uint64_t> Adverts::on_chunk(const Member& from,
-                                               const wire::AdvertChunk& chunk) {
+std::optional<std::uint64_t> Adverts::on_chunk(const Member& from, const wire::AdvertChunk& chunk) {
   const auto at = pulls_.find(chunk.node);
   const Member* member = shared_.table.find(chunk.node);
   if (at == pulls_.end() || member == nullptr || at->second.asked != from.id) return {};

@@ -1,6 +1,7 @@
-// Adverts: the versioned public statement of each node, opaque bytes here. Gossip says which version exists;
-// who is behind pulls it chunk by chunk, from the node itself or, when that does not answer, from any member.
-// The answering side keeps nothing, so a slow reader costs nobody anything.
+// Adverts: the versioned public statement of each node, opaque bytes here. Gossip says which
+// version exists; who is behind pulls it chunk by chunk, from the node itself or, when that does
+// not answer, from any member. The answering side keeps nothing, so a slow reader costs nobody
+// anything.
 #pragma once
 
 #include <map>
@@ -21,7 +22,7 @@ class Adverts final {
   // A new life: what the former one said is void.
   void forget(NodeId id);
 
-  void on_get(const Member& from, const wire::AdvertGet& get);
+  void on_get(NodeId from, const wire::AdvertGet& get);
   // The version that is complete with this chunk, if one is.
   std::optional<std::uint64_t> on_chunk(const Member& from, const wire::AdvertChunk& chunk);
 

@@ -1,6 +1,7 @@
-// Gossip that waits to be told. One slot per subject and sort (state, advert): a newer sentence replaces the
-// older, so the queue is bounded by the number of members. The least told go first, among them the newest;
-// what a node says of itself goes before all. Each is told a bounded number of times and then dropped.
+// Gossip that waits to be told. One slot per subject and sort (state, advert): a newer sentence
+// replaces the older, so the queue is bounded by the number of members. The least told go first,
+// among them the newest; what a node says of itself goes before all. Each is told a bounded number
+// of times and then dropped.
 #pragma once
 
 #include <cstddef>

@@ -70,7 +70,8 @@ void Joiner::tick() {
   if (reconnect_at_ <= shared_.now) reconnect();
 }
 
-// With probability dead/live, so that a cluster dials each of its dead about once an interval, whatever its size.
+// With probability dead/live, so that a cluster dials each of its dead about once an interval,
+// whatever its size.
 void Joiner::reconnect() {
   const auto& profile = shared_.profile;
   reconnect_at_ = shared_.now + shared_.jittered(profile.reconnect_interval);

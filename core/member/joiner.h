@@ -1,5 +1,5 @@
-// Who to say hello to: seeds and remembered peers until they answer and again when they are lost, dead members
-// now and then, and whoever is heard of but not known. Never gives up on a seed.
+// Who to say hello to: seeds and remembered peers until they answer and again when they are lost,
+// dead members now and then, and whoever is heard of but not known. Never gives up on a seed.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ class Joiner final {
   void start();
   void tick();
 
-  // To an address that is not dialled anyway: of a member believed dead, or of a stranger. Limited in rate.
+  // To an address that is not dialled anyway: of a member believed dead, or of a stranger. Limited
+  // in rate.
   void hello(const std::string& endpoint, const Member* expected);
   // An answer to hello number `round` came from that member.
   void answered(std::uint64_t round, NodeId from);
@@ -41,10 +42,10 @@ class Joiner final {
     std::string endpoint;
     bool seed = false;
     bool self = false;
-    NodeId id{};                // who answered last; zero before
-    std::uint64_t round = 0;    // of the hello under way
-    unsigned attempts = 0;      // since it answered last
-    bool tried = false;         // gave no answer in time once, or did answer and was synced
+    NodeId id{};              // who answered last; zero before
+    std::uint64_t round = 0;  // of the hello under way
+    unsigned attempts = 0;    // since it answered last
+    bool tried = false;       // gave no answer in time once, or did answer and was synced
     bool synced = false;
     MonoTime next_at = kNever;  // kNever while it is a live member
   };

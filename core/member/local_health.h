@@ -1,6 +1,6 @@
-// Lifeguard's local health: how far this node should mistrust itself. 0 is well; each failed probe, missed nack
-// or accusation of ourselves adds one, each answered probe takes one. It stretches probe interval and timeout,
-// because a slow detector is the usual cause of a false suspicion.
+// Lifeguard's local health: how far this node should mistrust itself. 0 is well; each failed probe,
+// missed nack or accusation of ourselves adds one, each answered probe takes one. It stretches
+// probe interval and timeout, because a slow detector is the usual cause of a false suspicion.
 #pragma once
 
 #include <algorithm>

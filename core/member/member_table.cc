@@ -8,7 +8,8 @@
 namespace headrace {
 namespace {
 
-// Up to here a sample looks at everybody; above, drawing at random rarely meets one that does not fit.
+// Up to here a sample looks at everybody; above, drawing at random rarely meets one that does not
+// fit.
 constexpr std::size_t kExhaustive = 128;
 
 std::uint64_t mix(std::uint64_t value) {
@@ -40,9 +41,7 @@ MemberState state_of(wire::UpdateKind kind) {
 
 wire::UpdateKind update_kind(MemberState state) { return static_cast<wire::UpdateKind>(state); }
 
-Member* MemberTable::find(NodeId id) {
-  return const_cast<Member*>(std::as_const(*this).find(id));
-}
+Member* MemberTable::find(NodeId id) { return const_cast<Member*>(std::as_const(*this).find(id)); }
 
 const Member* MemberTable::find(NodeId id) const {
   const auto at = index_.find(id);

@@ -1,6 +1,7 @@
 // Every member that a node knows, itself first: a dense array and an index.
 //
-// References and positions last until the next add() or remove(). Pure data; who changes it tells of it.
+// References and positions last until the next add() or remove(). Pure data; who changes it tells
+// of it.
 #pragma once
 
 #include <functional>
@@ -28,11 +29,11 @@ struct Member {
   bool live() const { return state <= MemberState::kSuspect; }
 };
 
-// Whether (a, state a) overrides (b, state b). A total order, so views converge whatever the order of arrival:
-// numbers first, then alive < suspect < dead < left.
+// Whether (a, state a) overrides (b, state b). A total order, so views converge whatever the order
+// of arrival: numbers first, then alive < suspect < dead < left.
 bool beats(const Numbers& a, MemberState state_a, const Numbers& b, MemberState state_b);
 
-MemberState state_of(wire::UpdateKind kind);      // not kAdvert
+MemberState state_of(wire::UpdateKind kind);  // not kAdvert
 wire::UpdateKind update_kind(MemberState state);
 
 class MemberTable final {

@@ -149,9 +149,7 @@ void Membership::leave(MonoTime now) {
   gossip_at_ = sync_at_ = next_timer_ = kNever;
 }
 
-std::vector<MemberOutput> Membership::take_outputs() {
-  return std::exchange(shared_.outputs, {});
-}
+std::vector<MemberOutput> Membership::take_outputs() { return std::exchange(shared_.outputs, {}); }
 
 void Membership::gossip_tick() {
   const auto targets =

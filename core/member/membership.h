@@ -1,15 +1,17 @@
 // Membership of one node: who else is there, alive or not, where, and with which advert.
 //
-// SWIM with the Lifeguard refinements over the control lane, digest sync, a reconnector for what was lost, and
-// adverts pulled by whoever is behind. A pure state machine: each input has the time, and leaves outputs that
-// take_outputs() drains. Owned by the Peer, called by its one thread; nothing blocks.
+// SWIM with the Lifeguard refinements over the control lane, digest sync, a reconnector for what
+// was lost, and adverts pulled by whoever is behind. A pure state machine: each input has the time,
+// and leaves outputs that take_outputs() drains. Owned by the Peer, called by its one thread;
+// nothing blocks.
 //
-// Time must not run backwards between inputs. Call tick() when next_timer() has come; calling it early does no
-// harm. Read all waiting input before tick(), else answers that lie there become suspicions.
+// Time must not run backwards between inputs. Call tick() when next_timer() has come; calling it
+// early does no harm. Read all waiting input before tick(), else answers that lie there become
+// suspicions.
 //
-// Limits: limits::kMembers members, of which surplus is refused and noted; messages as in core/wire/member.h.
-// A message that does not decode changes nothing and is the caller's to count. Iterates over no hash map, so
-// the same inputs and seed give the same outputs everywhere.
+// Limits: limits::kMembers members, of which surplus is refused and noted; messages as in
+// core/wire/member.h. A message that does not decode changes nothing and is the caller's to count.
+// Iterates over no hash map, so the same inputs and seed give the same outputs everywhere.
 #pragma once
 
 #include <optional>
@@ -30,8 +32,9 @@ struct MembershipOptions {
   Incarnation incarnation = 0;  // above that of each earlier start
   wire::Description about;
   Profile profile;
-  std::vector<std::string> seeds;       // control endpoints; the node's own among them is fine
-  std::vector<std::string> remembered;  // peers of an earlier start; they help, but ready() does not need them
+  std::vector<std::string> seeds;  // control endpoints; the node's own among them is fine
+  std::vector<std::string>
+      remembered;  // peers of an earlier start; they help, but ready() does not need them
 };
 
 class Membership final {
@@ -50,25 +53,30 @@ class Membership final {
   // When tick() has something to do; kNever if nothing is under way.
   MonoTime next_timer() const { return next_timer_; }
 
-  // Any valid frame came directly from `node` in this incarnation. It answers a probe under way and puts off
-  // a death that is due: who talks to us is not dead, though only the node itself can end the suspicion. From an
-  // incarnation that is not known, or from one believed dead, it makes us say hello. Cheap: call it per frame.
+  // Any valid frame came directly from `node` in this incarnation. It answers a probe under way and
+  // puts off a death that is due: who talks to us is not dead, though only the node itself can end
+  // the suspicion. From an incarnation that is not known, or from one believed dead, it makes us
+  // say hello. Cheap: call it per frame.
   void peer_heard(MonoTime now, NodeId node, Incarnation incarnation);
-  // A lost connection to `node` was redialled and refused at once: its process is gone, or nobody listens there.
-  // Others are asked at once; if none reaches it, its suspicion is short (Profile::refused_suspicion).
+  // A lost connection to `node` was redialled and refused at once: its process is gone, or nobody
+  // listens there. Others are asked at once; if none reaches it, its suspicion is short
+  // (Profile::refused_suspicion).
   void link_refused(MonoTime now, NodeId node);
-  // The caller's loop stood still that long: nobody is to blame for what did not arrive. All deadlines move.
+  // The caller's loop stood still that long: nobody is to blame for what did not arrive. All
+  // deadlines move.
   void held_up(MonoTime now, Nanos duration);
 
-  // This node's public statement, at most limits::kAdvertBytes. The same bytes again change nothing.
+  // This node's public statement, at most limits::kAdvertBytes. The same bytes again change
+  // nothing.
   void set_advert(MonoTime now, Bytes advert);
   // Tells everybody, once. The caller lingers until the outputs are sent; pings are still answered.
   void leave(MonoTime now);
 
   std::vector<MemberOutput> take_outputs();
 
-  // True once this node knows every member that its seeds know, with their adverts; without seeds at once.
-  // Does not wait for a seed that was tried and gave no answer while another one did. Stays true.
+  // True once this node knows every member that its seeds know, with their adverts; without seeds
+  // at once. Does not wait for a seed that was tried and gave no answer while another one did.
+  // Stays true.
   bool ready() const { return ready_; }
 
   // This node first, dead and left ones too while they are remembered.
@@ -76,14 +84,15 @@ class Membership final {
   const Member* find(NodeId id) const { return shared_.table.find(id); }
   // Alive or suspect, this node included.
   std::size_t live() const { return shared_.table.live(); }
-  // Of this node or another; empty if none came yet. Valid until the next input. Kept while the member is known,
-  // so one that returns within its incarnation has it at once.
+  // Of this node or another; empty if none came yet. Valid until the next input. Kept while the
+  // member is known, so one that returns within its incarnation has it at once.
   BytesView advert(NodeId id) const { return adverts_.bytes(id); }
   const Numbers& numbers() const { return shared_.self().numbers; }
   bool left() const { return left_; }
 
  private:
-  // What a sync says of a death is checked before it is believed; gossip is believed, and refuted if wrong.
+  // What a sync says of a death is checked before it is believed; gossip is believed, and refuted
+  // if wrong.
   enum class Via : std::uint8_t { kGossip, kSync };
 
   // membership_messages.cc

@@ -106,10 +106,7 @@ void Membership::on(NodeId from, const Leave& leave) {
   learn(left, Via::kGossip);
 }
 
-void Membership::on(NodeId from, const AdvertGet& get) {
-  const Member* member = shared_.table.find(from);
-  if (member != nullptr) adverts_.on_get(*member, get);
-}
+void Membership::on(NodeId from, const AdvertGet& get) { adverts_.on_get(from, get); }
 
 void Membership::on(NodeId from, const AdvertChunk& chunk) {
   const Member* member = shared_.table.find(from);

@@ -113,8 +113,7 @@ void Membership::learn_state(Member& member, const Update& update) {
     if (before > MemberState::kSuspect) prober_.member_added(member.id);
   }
   if (before != state) {
-    shared_.outputs.push_back(
-        MemberChanged{member.id, before, state, MemberChanged::What::kState});
+    shared_.outputs.push_back(MemberChanged{member.id, before, state, MemberChanged::What::kState});
   }
   shared_.gossip.put(update, false);
   adverts_.member_changed(member);

@@ -15,8 +15,9 @@ enum class MemberState : std::uint8_t { kAlive = 0, kSuspect = 1, kDead = 2, kLe
 
 std::string_view member_state_name(MemberState state);  // "alive", "suspect", "dead", "left"
 
-// Send `message` ([kind, fields...]) over the control lane. `to` is zero when whoever lives at the endpoint is
-// meant. The head names incarnation 0 as receiver: a membership message is for any incarnation of a node.
+// Send `message` ([kind, fields...]) over the control lane. `to` is zero when whoever lives at the
+// endpoint is meant. The head names incarnation 0 as receiver: a membership message is for any
+// incarnation of a node.
 struct SendMember {
   NodeId to;
   std::string endpoint;
@@ -31,8 +32,8 @@ struct MemberChanged {
   What what = What::kState;
 };
 
-// A higher incarnation of a known member: what its former one held or said is void, its advert too, until the
-// next AdvertChanged. Comes before the MemberChanged that the restart may cause.
+// A higher incarnation of a known member: what its former one held or said is void, its advert too,
+// until the next AdvertChanged. Comes before the MemberChanged that the restart may cause.
 struct MemberRestarted {
   NodeId id;
   Incarnation before = 0;
@@ -55,6 +56,7 @@ struct MemberNote {
   std::string text;
 };
 
-using MemberOutput = std::variant<SendMember, MemberChanged, MemberRestarted, AdvertChanged, IncarnationSeen, MemberNote>;
+using MemberOutput = std::variant<SendMember, MemberChanged, MemberRestarted, AdvertChanged,
+                                  IncarnationSeen, MemberNote>;
 
 }  // namespace headrace

@@ -1,5 +1,6 @@
-// Probes: one member after another in a shuffled round, so that each is reached within two rounds; first
-// directly, then through others that answer with an ack or say that they got none (nack). Also probes for others.
+// Probes: one member after another in a shuffled round, so that each is reached within two rounds;
+// first directly, then through others that answer with an ack or say that they got none (nack).
+// Also probes for others.
 //
 // Tells its owner who did not answer; what follows from that is the owner's.
 #pragma once
@@ -26,7 +27,8 @@ class Prober final {
   // Starts, asks helpers and ends what is due. Returns who answered neither us nor a helper.
   std::vector<Failed> tick();
 
-  // Out of turn, because somebody says that it is dead and it may say otherwise: it is told the accusation.
+  // Out of turn, because somebody says that it is dead and it may say otherwise: it is told the
+  // accusation.
   void check(const wire::Update& accusation);
   // Out of turn, and helpers are asked at once: its address refuses us.
   void check_indirectly(NodeId id);

@@ -1,5 +1,6 @@
-// Timing of the membership protocol, as plain numbers: `lan` by default, `fast` for a quiet LAN where a death
-// must be known soon, `wan` for links with long delays. Pure formulas over the size of the cluster beside it.
+// Timing of the membership protocol, as plain numbers: `lan` by default, `fast` for a quiet LAN
+// where a death must be known soon, `wan` for links with long delays. Pure formulas over the size
+// of the cluster beside it.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +10,10 @@
 namespace headrace {
 
 struct Profile {
-  Millis probe_interval{1000};   // one member is probed in each
-  Millis ack_timeout{500};       // then others are asked to try
+  Millis probe_interval{1000};  // one member is probed in each
+  Millis ack_timeout{500};      // then others are asked to try
   unsigned indirect_probes = 3;
-  unsigned health_max = 7;       // both times above are stretched by up to this + 1
+  unsigned health_max = 7;  // both times above are stretched by up to this + 1
 
   unsigned suspicion_mult = 4;      // least suspicion: mult * max(1, log10 N) * probe_interval
   unsigned suspicion_max_mult = 6;  // longest: this times the least
@@ -20,20 +21,20 @@ struct Profile {
 
   Millis gossip_interval{200};
   unsigned gossip_nodes = 3;
-  Millis gossip_delay{5};            // the first message waits for what comes with it
+  Millis gossip_delay{5};  // the first message waits for what comes with it
   unsigned retransmit_mult = 4;
-  Millis gossip_to_dead{30'000};     // so that one falsely declared dead hears of it
+  Millis gossip_to_dead{30'000};  // so that one falsely declared dead hears of it
 
   Millis sync_interval{10'000};
-  Millis reply_timeout{1'000};       // hello, sync, advert
+  Millis reply_timeout{1'000};  // hello, sync, advert
   unsigned concurrent_syncs = 4;
   unsigned concurrent_adverts = 16;
 
-  Millis hello_backoff{250};         // to seeds: doubles with jitter up to the next
+  Millis hello_backoff{250};  // to seeds: doubles with jitter up to the next
   Millis hello_backoff_max{5'000};
   Millis reconnect_interval{10'000};  // to dead members
 
-  std::chrono::hours dead_kept{24};         // dead or left, with a store
+  std::chrono::hours dead_kept{24};  // dead or left, with a store
   std::chrono::minutes dead_kept_storeless{1};
 
   static Profile lan() { return {}; }

@@ -1,5 +1,5 @@
-// What the parts of a Membership have in common: profile, time of the present input, the table, gossip, the
-// outputs. Owned by the Membership; the parts hold a reference.
+// What the parts of a Membership have in common: profile, time of the present input, the table,
+// gossip, the outputs. Owned by the Membership; the parts hold a reference.
 #pragma once
 
 #include <string>
@@ -47,12 +47,13 @@ struct Shared {
   // Between half of `time` and all of it, so that nodes do not act in step.
   Nanos jittered(Nanos time) { return time / 2 + Nanos{random.between(0, time.count() / 2)}; }
 
-  // Numbers of questions begin anywhere, so that an answer meant for an earlier life of this node fits none.
+  // Numbers of questions begin anywhere, so that an answer meant for an earlier life of this node
+  // fits none.
   std::uint64_t first_number() { return random.next() >> 16; }
 
   wire::Update alive_update(const Member& member) const {
-    return {wire::UpdateKind::kAlive, member.id, member.numbers, NodeId{}, member.advert_version,
-            member.about};
+    return {wire::UpdateKind::kAlive, member.id,   member.numbers, NodeId{},
+            member.advert_version,    member.about};
   }
   // The belief alone, without description.
   wire::Update state_update(const Member& member) const {

@@ -6,7 +6,8 @@
 namespace headrace {
 
 Nanos least_suspicion(const Profile& profile, std::size_t members) {
-  const double scale = std::max(1.0, std::log10(static_cast<double>(std::max<std::size_t>(1, members))));
+  const double scale =
+      std::max(1.0, std::log10(static_cast<double>(std::max<std::size_t>(1, members))));
   // To the millisecond: the last bit of a logarithm may differ between machines.
   const auto interval = static_cast<double>(profile.probe_interval.count());
   return Millis{std::llround(profile.suspicion_mult * scale * interval)};
@@ -21,7 +22,8 @@ unsigned expected_confirmations(const Profile& profile, std::size_t members) {
 Nanos suspicion_timeout(Nanos least, Nanos longest, unsigned confirmations, unsigned expected) {
   if (expected == 0) return least;
   const double part = std::log(confirmations + 1.0) / std::log(expected + 1.0);
-  const auto span = static_cast<double>(std::chrono::duration_cast<Millis>(longest - least).count());
+  const auto span =
+      static_cast<double>(std::chrono::duration_cast<Millis>(longest - least).count());
   const Nanos timeout = longest - Millis{std::llround(span * part)};
   return std::max(least, timeout);
 }
@@ -34,8 +36,7 @@ void Suspicions::begin(MonoTime now, NodeId member, NodeId by, const Profile& pr
   suspicion.longest = suspicion.least * profile.suspicion_max_mult;
   suspicion.expected = expected_confirmations(profile, members);
   suspicion.by.push_back(by);
-  const auto timeout =
-      suspicion_timeout(suspicion.least, suspicion.longest, 0, suspicion.expected);
+  const auto timeout = suspicion_timeout(suspicion.least, suspicion.longest, 0, suspicion.expected);
   set_deadline(suspicion, now + timeout);
   running_[member] = std::move(suspicion);
 }

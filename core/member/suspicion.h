@@ -1,7 +1,8 @@
 // Suspicions that run: who is suspected, who agrees, and when it ends in a death.
 //
-// The timeout shrinks from `longest` to `least` as independent members confirm (Lifeguard), logarithmically: the
-// first confirmation counts most. Without enough members to confirm, it is `least` from the start.
+// The timeout shrinks from `longest` to `least` as independent members confirm (Lifeguard),
+// logarithmically: the first confirmation counts most. Without enough members to confirm, it is
+// `least` from the start.
 #pragma once
 
 #include <map>

@@ -17,7 +17,8 @@ void Syncer::begin(const Member& peer) {
 }
 
 void Syncer::on_digest(const Member& from, const wire::SyncDigest& digest) {
-  if (digest.hash == shared_.table.hash()) return send_state(from, digest.round, true, true, {}, {});
+  if (digest.hash == shared_.table.hash())
+    return send_state(from, digest.round, true, true, {}, {});
   const auto& members = shared_.table.all();
   const auto chunks = (members.size() + limits::kSyncEntries - 1) / limits::kSyncEntries;
   wire::SyncNeed need;

@@ -6,8 +6,9 @@
 //              -> SyncState ...        this you lack; these I want
 //              <- SyncState ...        here they are; the one marked last ends it
 //
-// Only the initiator keeps anything, for Profile::reply_timeout at a time, and the answering node nothing. What
-// updates do to the view is the owner's: it applies them and then passes the message here.
+// Only the initiator keeps anything, for Profile::reply_timeout at a time, and the answering node
+// nothing. What updates do to the view is the owner's: it applies them and then passes the message
+// here.
 #pragma once
 
 #include <map>
@@ -38,10 +39,10 @@ class Syncer final {
   struct Round {
     NodeId peer;
     MonoTime deadline;
-    std::uint32_t chunk = 0;          // the next one expected
-    std::vector<NodeId> listed;       // what the peer knows
-    std::vector<wire::Update> news;   // what it lacks
-    std::vector<NodeId> wanted;       // what we lack
+    std::uint32_t chunk = 0;         // the next one expected
+    std::vector<NodeId> listed;      // what the peer knows
+    std::vector<wire::Update> news;  // what it lacks
+    std::vector<NodeId> wanted;      // what we lack
   };
 
   void compare(Round& round, const wire::SyncEntry& entry);

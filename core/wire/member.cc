@@ -252,7 +252,8 @@ void write(Writer& out, const Leave& leave) {
 }
 
 void write(Writer& out, const AdvertGet& get) {
-  head(out, Kind::kAdvertGet, 4).id(get.node).u64(get.incarnation).u64(get.have).u64(get.chunk);
+  head(out, Kind::kAdvertGet, 5).id(get.node).u64(get.incarnation).u64(get.have).u64(get.chunk);
+  out.text(get.endpoint);
 }
 
 void write(Writer& out, const AdvertChunk& advert) {
@@ -319,6 +320,7 @@ void read(Reader& in, AdvertGet& get) {
   get.incarnation = in.u64();
   get.have = in.u64();
   get.chunk = u32(in);
+  get.endpoint = in.text(limits::kEndpointBytes);
 }
 
 void read(Reader& in, AdvertChunk& advert) {
@@ -352,7 +354,7 @@ std::optional<MemberMessage> read_kind(Reader& in, std::uint64_t kind, std::size
     case Kind::kSyncNeed: return read_as<SyncNeed>(in, count, 4);
     case Kind::kSyncState: return read_as<SyncState>(in, count, 5);
     case Kind::kLeave: return read_as<Leave>(in, count, 1);
-    case Kind::kAdvertGet: return read_as<AdvertGet>(in, count, 4);
+    case Kind::kAdvertGet: return read_as<AdvertGet>(in, count, 5);
     case Kind::kAdvert: return read_as<AdvertChunk>(in, count, 6);
     default: return {};
   }

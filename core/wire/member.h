@@ -1,8 +1,9 @@
 // Messages of the membership protocol and their codec.
 //
-// encode_member() gives a whole message, [kind, fields...]; decode_member() takes one and refuses whatever does not
-// fit its limits. Neither throws. A decoder allocates no more than a few times the bytes it was given.
-// Who sent a message stands in the head of the frame, which is not read here.
+// encode_member() gives a whole message, [kind, fields...]; decode_member() takes one and refuses
+// whatever does not fit its limits. Neither throws. A decoder allocates no more than a few times
+// the bytes it was given. Who sent a message stands in the head of the frame, which is not read
+// here.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +28,16 @@ struct Description {
   std::string control_endpoint;  // its address
   std::string data_endpoint;
   std::map<std::string, std::string> tags;
-  bool has_store = false;        // it owns rows, is remembered after its death and redialled
-  bool reopened = false;         // started by a reopened store: what it held did not crash
+  bool has_store = false;  // it owns rows, is remembered after its death and redialled
+  bool reopened = false;   // started by a reopened store: what it held did not crash
   std::uint16_t protocol_min = 1;
   std::uint16_t protocol_max = 1;
 
   bool operator==(const Description&) const = default;
 };
 
-// Raised by its owner alone. Incarnation first: it grows at each start; refutation counts from 0 within it.
+// Raised by its owner alone. Incarnation first: it grows at each start; refutation counts from 0
+// within it.
 struct Numbers {
   Incarnation incarnation = 0;
   std::uint64_t refutation = 0;
@@ -56,15 +58,16 @@ struct Update {
   UpdateKind kind = UpdateKind::kAlive;
   NodeId id;
   Numbers numbers;
-  NodeId by;                               // kSuspect, kDead
-  std::uint64_t advert_version = 0;        // kAlive, kAdvert
+  NodeId by;                                 // kSuspect, kDead
+  std::uint64_t advert_version = 0;          // kAlive, kAdvert
   std::shared_ptr<const Description> about;  // kAlive, never null there
 
   bool operator==(const Update& other) const;
 };
 
-// First message on a link, to an address whose occupant need not be known. `belief` is what the sender
-// thinks of that occupant if it expects one, so that a node believed dead can refute in its answer.
+// First message on a link, to an address whose occupant need not be known. `belief` is what the
+// sender thinks of that occupant if it expects one, so that a node believed dead can refute in its
+// answer.
 struct Hello {
   std::uint64_t round = 0;  // comes back in the answer
   Update self;              // kAlive
@@ -75,7 +78,8 @@ struct Hello {
 struct HelloAck {
   std::uint64_t round = 0;
   Update self;
-  std::optional<Update> belief;  // set if the answering node does not hold the caller for alive as it says
+  std::optional<Update>
+      belief;  // set if the answering node does not hold the caller for alive as it says
   bool operator==(const HelloAck&) const = default;
 };
 
@@ -165,6 +169,7 @@ struct AdvertGet {
   Incarnation incarnation = 0;
   std::uint64_t have = 0;
   std::uint32_t chunk = 0;
+  std::string endpoint;  // where to answer: a newcomer asks nodes that have not heard of it
   bool operator==(const AdvertGet&) const = default;
 };
 
@@ -179,8 +184,8 @@ struct AdvertChunk {
   bool operator==(const AdvertChunk&) const = default;
 };
 
-using MemberMessage = std::variant<Hello, HelloAck, Reject, Ping, Ack, PingRequest, Nack, Gossip, SyncDigest,
-                                   SyncNeed, SyncState, Leave, AdvertGet, AdvertChunk>;
+using MemberMessage = std::variant<Hello, HelloAck, Reject, Ping, Ack, PingRequest, Nack, Gossip,
+                                   SyncDigest, SyncNeed, SyncState, Leave, AdvertGet, AdvertChunk>;
 
 Bytes encode_member(const MemberMessage& message);
 // kProtocol when the bytes are no message of this group, are cut short, or go beyond a limit.

@@ -1,0 +1,413 @@
+#include <catch2/catch.hpp>
+
+#include "core/wire/kinds.h"
+#include "tests/unit/member/cluster.h"
+
+using namespace headrace;
+using namespace headrace::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+Cluster::Options joins(std::vector<std::size_t> seeds) {
+  Cluster::Options options;
+  options.seeds = std::move(seeds);
+  return options;
+}
+
+// `size` nodes that joined through the first and agree.
+void form(Cluster& cluster, std::size_t size) {
+  cluster.start(0);
+  for (std::size_t place = 1; place < size; ++place) cluster.start(place, joins({0}));
+  REQUIRE(cluster.run_until(10s, [&] { return cluster.agreed(); }));
+}
+
+bool changed_to(const MemberOutput& output, NodeId id, MemberState state) {
+  const auto* changed = std::get_if<MemberChanged>(&output);
+  return changed != nullptr && changed->id == id && changed->after == state &&
+         changed->what == MemberChanged::What::kState;
+}
+
+}  // namespace
+
+TEST_CASE("two nodes know each other and their adverts a few round trips after the hello") {
+  Cluster cluster(1);
+  cluster.delay_min = cluster.delay_max = 1ms;
+  cluster.start(0);
+  CHECK(cluster[0]->ready());  // it has no seeds
+  cluster.run(3s);
+  cluster.start(1, joins({0}));
+  CHECK_FALSE(cluster[1]->ready());
+  CHECK(cluster.run_until(10ms, [&] { return cluster.agreed() && cluster[1]->ready(); }));
+}
+
+TEST_CASE("a cluster of fifty is complete in a second, and who is ready knows all adverts") {
+  Cluster cluster(2);
+  form(cluster, 49);
+  cluster.run(1s);
+  auto& last = cluster.start(49, joins({0, 1, 2}));
+  REQUIRE(cluster.run_until(1s, [&] { return last->ready(); }));
+  for (std::size_t place = 0; place < 49; ++place) {
+    CHECK(last->advert(cluster[place].id) == cluster[place].advert);
+  }
+  CHECK(cluster.run_until(1s, [&] { return cluster.agreed(); }));
+  CHECK(cluster.deaths_seen() == 0);
+}
+
+TEST_CASE("a change of an advert is everywhere within a second at fifty members") {
+  Cluster cluster(3);
+  form(cluster, 50);
+  cluster.run(5s);
+  cluster.set_advert(17, "changed");
+  CHECK(cluster.run_until(1s, [&] { return cluster.agreed(); }));
+}
+
+TEST_CASE("a large advert travels in chunks below the limit, also over a lossy network") {
+  Cluster cluster(4);
+  form(cluster, 3);
+  cluster.loss = 0.05;
+  Bytes large;
+  Random random(9);
+  while (large.size() < 700'000) large.push_back(static_cast<char>(random.next()));
+  cluster.set_advert(1, large);
+  CHECK(cluster.run_until(60s, [&] { return cluster.agreed(); }));
+  CHECK(cluster.largest < limits::kAdvertChunkBytes + 200);
+}
+
+TEST_CASE("an advert is had from another member when the node itself is out of reach") {
+  Cluster cluster(5);
+  form(cluster, 4);
+  cluster.cut = [](std::size_t from, std::size_t to) {
+    return (from == 1 && to == 2) || (from == 2 && to == 1);
+  };
+  cluster.set_advert(1, "news");
+  CHECK(cluster.run_until(5s, [&] { return cluster[2]->advert(cluster[1].id) == "news"; }));
+}
+
+TEST_CASE("a node that crashes is suspected, then dead, and nobody else is") {
+  Cluster cluster(6);
+  form(cluster, 10);
+  cluster.crash(4);
+  const auto id = cluster[4].id;
+  CHECK(cluster.run_until(
+      5s, [&] { return cluster[0].membership->find(id)->state == MemberState::kSuspect; }));
+  CHECK(cluster.run_until(15s, [&] { return cluster.all_see(4, MemberState::kDead); }));
+  CHECK(cluster.agreed());
+  for (std::size_t place = 0; place < 10; ++place) {
+    if (place == 4) continue;
+    INFO(place);
+    CHECK(cluster.count(
+              place, [&](const auto& o) { return changed_to(o, id, MemberState::kSuspect); }) == 1);
+  }
+  CHECK(cluster.deaths_seen() == 9);
+}
+
+TEST_CASE("a refused connection makes a crash known within two seconds") {
+  const std::size_t size = GENERATE(2, 3, 10);
+  Cluster cluster(7);
+  form(cluster, size);
+  cluster.run(5s);
+  cluster.crash(1);
+  cluster[0]->link_refused(cluster.now, cluster[1].id);
+  CHECK(cluster.run_until(2s, [&] { return cluster.all_see(1, MemberState::kDead); }));
+}
+
+TEST_CASE("a refused connection kills nobody whom others reach") {
+  Cluster cluster(8);
+  form(cluster, 5);
+  cluster.cut = [](std::size_t from, std::size_t to) { return from + to == 1; };  // 0 and 1
+  for (int i = 0; i < 20; ++i) {
+    cluster[0]->link_refused(cluster.now, cluster[1].id);
+    cluster.run(1s);
+  }
+  CHECK(cluster.deaths_seen() == 0);
+}
+
+TEST_CASE("a graceful leave is known to all within a second as left, not dead") {
+  Cluster cluster(9);
+  form(cluster, 20);
+  cluster.leave(3);
+  CHECK(cluster.run_until(1s, [&] { return cluster.all_see(3, MemberState::kLeft); }));
+  cluster.run(500ms);
+  cluster.crash(3);
+  cluster.run(30s);
+  CHECK(cluster.all_see(3, MemberState::kLeft));
+  CHECK(cluster.deaths_seen() == 0);
+}
+
+TEST_CASE("a node that starts again is told apart by its incarnation, and its advert with it") {
+  Cluster cluster(10);
+  form(cluster, 5);
+  cluster.crash(2);
+  cluster.run(200ms);
+  cluster[0].events.clear();
+  cluster.start(2, joins({0}));
+  cluster.set_advert(2, "second life");
+  REQUIRE(cluster.run_until(2s, [&] { return cluster.agreed(); }));
+  const auto restarts = cluster.count(0, [&](const MemberOutput& output) {
+    const auto* restart = std::get_if<MemberRestarted>(&output);
+    return restart != nullptr && restart->id == cluster[2].id && restart->before == 1 &&
+           restart->now == 2;
+  });
+  CHECK(restarts == 1);
+  CHECK(cluster.deaths_seen() == 0);
+}
+
+TEST_CASE("a node that comes back on another address after its death is accepted") {
+  Cluster cluster(11);
+  form(cluster, 4);
+  cluster.crash(2);
+  REQUIRE(cluster.run_until(20s, [&] { return cluster.all_see(2, MemberState::kDead); }));
+  auto options = joins({0});
+  options.endpoint = "tcp://10.9.9.9";
+  cluster.start(2, options);
+  CHECK(cluster.run_until(2s, [&] { return cluster.agreed(); }));
+}
+
+TEST_CASE("a node started before its seed joins when the seed comes") {
+  Cluster cluster(12);
+  cluster.start(1, joins({0}));
+  cluster.run(120s);
+  CHECK_FALSE(cluster[1]->ready());
+  cluster.start(0);
+  CHECK(cluster.run_until(6s, [&] { return cluster.agreed() && cluster[1]->ready(); }));
+}
+
+TEST_CASE("a seed that is away delays nobody whom another seed answers") {
+  Cluster cluster(13);
+  cluster.start(0);
+  cluster.start(1, joins({0, 2}));
+  CHECK(cluster.run_until(1s, [&] { return cluster[1]->ready(); }));
+  CHECK(cluster.agreed());
+}
+
+TEST_CASE("a node that is its own only seed is ready at once") {
+  Cluster cluster(14);
+  cluster.start(0, joins({0}));
+  CHECK(cluster[0]->ready());
+  CHECK(cluster.sent == 0);
+}
+
+TEST_CASE("a seed under another name of the node itself is found out by the hello") {
+  Random random(1);
+  MembershipOptions options;
+  options.id = NodeId::from_halves(1, 1);
+  options.incarnation = 1;
+  options.about.control_endpoint = "tcp://127.0.0.1:7420";
+  options.seeds = {"tcp://localhost:7420"};
+  Membership membership(options, random);
+  const MonoTime now{1h};
+  membership.start(now);
+  CHECK_FALSE(membership.ready());
+  const auto outputs = membership.take_outputs();
+  REQUIRE(outputs.size() == 1);
+  REQUIRE(membership.receive(now, options.id, std::get<SendMember>(outputs[0]).message));
+  CHECK(membership.ready());
+  CHECK(membership.next_timer() == kNever);
+}
+
+TEST_CASE("a node rejoins through the peers it remembers, and does not wait for them") {
+  Cluster cluster(15);
+  form(cluster, 3);
+  cluster.crash(2);
+  cluster.run(100ms);
+  Cluster::Options options;
+  options.remembered = {7, 1};
+  cluster.start(2, options);
+  CHECK(cluster[2]->ready());
+  CHECK(cluster.run_until(1s, [&] { return cluster.agreed(); }));
+}
+
+TEST_CASE("a false suspicion is refuted by its subject and ends") {
+  Cluster cluster(16);
+  form(cluster, 6);
+  wire::Update lie;
+  lie.kind = GENERATE(wire::UpdateKind::kSuspect, wire::UpdateKind::kDead);
+  lie.id = cluster[5].id;
+  lie.numbers = cluster[5]->numbers();
+  lie.by = cluster[1].id;
+  REQUIRE(
+      cluster[0]->receive(cluster.now, cluster[1].id, wire::encode_member(wire::Gossip{{lie}})));
+  CHECK_FALSE(cluster.agreed());
+  CHECK(cluster.run_until(3s, [&] { return cluster.agreed(); }));
+  CHECK(cluster[5]->numbers() == Numbers{1, 1});
+}
+
+TEST_CASE("a partition heals by the reconnector alone and both halves agree again") {
+  Cluster cluster(17);
+  form(cluster, 7);
+  const auto side = [](std::size_t place) { return place < 3; };
+  cluster.cut = [&](std::size_t from, std::size_t to) { return side(from) != side(to); };
+  REQUIRE(cluster.run_until(60s, [&] {
+    return cluster[4].membership->live() == 4 && cluster[1].membership->live() == 3;
+  }));
+  cluster.run(60s);
+  cluster.cut = [](auto, auto) { return false; };
+  CHECK(cluster.run_until(30s, [&] { return cluster.agreed(); }));
+}
+
+TEST_CASE("the healing of a partition makes nobody suspect on its own side") {
+  Cluster cluster(18);
+  form(cluster, 8);
+  const auto side = [](std::size_t place) { return place < 4; };
+  cluster.cut = [&](std::size_t from, std::size_t to) { return side(from) != side(to); };
+  cluster.run(60s);
+  for (std::size_t place = 0; place < 8; ++place) cluster[place].events.clear();
+  cluster.cut = [](auto, auto) { return false; };
+  REQUIRE(cluster.run_until(30s, [&] { return cluster.agreed(); }));
+  for (std::size_t place = 0; place < 8; ++place) {
+    INFO(place);
+    CHECK(cluster.count(place, [](const MemberOutput& output) {
+      const auto* changed = std::get_if<MemberChanged>(&output);
+      return changed != nullptr && changed->after != MemberState::kAlive;
+    }) == 0);
+  }
+}
+
+TEST_CASE("two members that cannot reach each other stay alive by the others") {
+  Cluster cluster(19);
+  form(cluster, 5);
+  cluster.cut = [](std::size_t from, std::size_t to) { return from + to == 1; };  // 0 and 1
+  cluster.run(120s);
+  CHECK(cluster.deaths_seen() == 0);
+}
+
+TEST_CASE("loss of a tenth of all messages kills nobody") {
+  Cluster cluster(20);
+  form(cluster, 16);
+  cluster.loss = 0.1;
+  cluster.run(300s);
+  CHECK(cluster.deaths_seen() == 0);
+  cluster.loss = 0;
+  CHECK(cluster.run_until(30s, [&] { return cluster.agreed(); }));
+}
+
+TEST_CASE("an idle cluster says nothing but probes and a digest now and then") {
+  Cluster cluster(21);
+  form(cluster, 5);
+  cluster.run(30s);
+  cluster.sent = 0;
+  cluster.sent_by_kind.clear();
+  cluster.run(100s);
+  // A probe a second and its ack, and each 5 to 10 s a digest and its answer.
+  CHECK(cluster.sent <= 5 * (2 * 101 + 2 * 20));
+  CHECK(cluster.sent_by_kind[wire::number(wire::Kind::kGossip)] == 0);
+  CHECK(cluster.sent_by_kind[wire::number(wire::Kind::kSyncNeed)] == 0);
+  CHECK(cluster.sent_by_kind[wire::number(wire::Kind::kPing)] >= 5 * 99);
+}
+
+TEST_CASE("who is dead without a store is forgotten after a minute, with one it is kept a day") {
+  Cluster cluster(22);
+  form(cluster, 3);
+  auto options = joins({0});
+  options.has_store = false;
+  cluster.start(3, options);
+  REQUIRE(cluster.run_until(5s, [&] { return cluster.agreed(); }));
+  cluster.crash(2);
+  cluster.crash(3);
+  cluster.run(60s);
+  REQUIRE(cluster.all_see(2, MemberState::kDead));
+  cluster.run(60s);
+  CHECK(cluster[0]->find(cluster[3].id) == nullptr);
+  CHECK(cluster[1]->find(cluster[3].id) == nullptr);
+  CHECK(cluster.all_see(2, MemberState::kDead));
+}
+
+TEST_CASE("a higher incarnation of oneself is told to the owner once") {
+  Cluster cluster(23);
+  form(cluster, 2);
+  wire::Update told;
+  told.kind = wire::UpdateKind::kSuspect;
+  told.id = cluster[0].id;
+  told.numbers = {41, 0};
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(
+        cluster[0]->receive(cluster.now, cluster[1].id, wire::encode_member(wire::Gossip{{told}})));
+  }
+  std::vector<Incarnation> seen;
+  for (const auto& output : cluster[0]->take_outputs()) {
+    if (const auto* s = std::get_if<IncarnationSeen>(&output)) seen.push_back(s->seen);
+  }
+  CHECK(seen == std::vector<Incarnation>{41});
+  CHECK(cluster[0]->numbers() == Numbers{1, 0});
+}
+
+TEST_CASE("a node that others do not know is known again after its first ping") {
+  Cluster cluster(24);
+  form(cluster, 3);
+  // Started anew without any memory, while the others go on.
+  cluster.crash(0);
+  cluster.start(0);
+  CHECK(cluster.run_until(10s, [&] { return cluster.agreed(); }));
+}
+
+TEST_CASE("a stall of the own loop accuses nobody") {
+  Cluster cluster(25);
+  form(cluster, 4);
+  cluster.run(5s);
+  auto& stalled = cluster[1];
+  // All answers wait unread for 20 s; then the loop reads nothing, is told of the stall, and ticks.
+  const auto resumed = cluster.now + 20s;
+  stalled->held_up(resumed, 20s);
+  stalled->tick(resumed);
+  for (const auto& member : stalled->members()) CHECK(member.state == MemberState::kAlive);
+}
+
+TEST_CASE("hearing from a member answers its probe and puts off its death") {
+  Cluster cluster(26);
+  form(cluster, 2);
+  auto& node = cluster[0];
+  const auto id = cluster[1].id;
+  cluster.crash(1);
+  MonoTime now = cluster.now;
+  for (int i = 0; i < 2000; ++i) {
+    now += 50ms;
+    node->peer_heard(now, id, 1);
+    if (node->next_timer() <= now) node->tick(now);
+    REQUIRE(node->find(id)->state == MemberState::kAlive);
+  }
+  // Mail of an earlier life is no sign of life.
+  bool dead = false;
+  for (int i = 0; i < 400 && !dead; ++i) {
+    now += 50ms;
+    node->peer_heard(now, id, 0);
+    if (node->next_timer() <= now) node->tick(now);
+    dead = node->find(id)->state == MemberState::kDead;
+  }
+  CHECK(dead);
+}
+
+TEST_CASE("a node of another protocol version is refused with a reason") {
+  Cluster cluster(27);
+  cluster.start(0);
+  auto about = std::make_shared<wire::Description>();
+  about->control_endpoint = "tcp://10.0.0.9";
+  about->protocol_min = about->protocol_max = 9;
+  wire::Hello hello;
+  hello.round = 5;
+  hello.self.id = NodeId::from_halves(9, 9);
+  hello.self.numbers.incarnation = 1;
+  hello.self.about = about;
+  REQUIRE(cluster[0]->receive(cluster.now, hello.self.id, wire::encode_member(hello)));
+  const auto outputs = cluster[0]->take_outputs();
+  REQUIRE(outputs.size() == 1);
+  const auto reply = wire::decode_member(std::get<SendMember>(outputs[0]).message);
+  REQUIRE(std::holds_alternative<wire::Reject>(*reply));
+  CHECK(std::get<wire::Reject>(*reply).reason == wire::RejectReason::kVersion);
+  CHECK(cluster[0]->members().size() == 1);
+}
+
+TEST_CASE("the same seed gives the same run") {
+  const auto run = [](std::uint64_t seed) {
+    Cluster cluster(seed);
+    cluster.loss = 0.05;
+    cluster.start(0);
+    for (std::size_t place = 1; place < 8; ++place) cluster.start(place, joins({0}));
+    cluster.run(10s);
+    cluster.crash(3);
+    cluster.run(20s);
+    return cluster.trace;
+  };
+  CHECK(run(5) == run(5));
+  CHECK(run(5) != run(6));
+}
