@@ -21,8 +21,9 @@ class EventPort {
   virtual void set_member(const NodeId& node, Incarnation life, BytesView registrations) = 0;
   // Dead, left, or started anew: its registrations are void and its lane is over.
   virtual void remove_member(const NodeId& node) = 0;
-  // A message of the event kinds. `frame` keeps the bytes that `message` looks into.
-  virtual void receive(const job::Now& now, const NodeId& from, Incarnation life, BytesView message,
+  // One message of the event kinds or several back to back, as they stand in a frame: a frame of events comes whole,
+  // so that its cost is paid once. `frame` keeps the bytes that `messages` looks into.
+  virtual void receive(const job::Now& now, const NodeId& from, Incarnation life, BytesView messages,
                        const std::shared_ptr<const void>& frame) = 0;
 };
 
