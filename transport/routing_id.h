@@ -1,13 +1,18 @@
-// Who a ROUTER says a frame came from: 17 bytes, 0x01 + NodeId for a peer's DEALER, 0x02 + 16
-// random bytes for a client's. A plain value; any thread.
+// Who a ROUTER says a frame came from: 21 bytes, 0x01 + NodeId + a number of its own for each of a
+// peer's DEALERs, 0x02 + 20 random bytes for a client's; or nameless. A plain value; any thread.
 //
-// It is a claim, not a proof. A peer is known by the head of its frames; a client, which binds
-// nothing, is answered through its routing id. libzmq keeps a leading zero byte for ids of its own
-// making.
+// The number is there because a ROUTER that meets a name again hands it to the newer connection
+// (HANDOVER), and what it had not read yet from the older one may be lost, or comes out under an id
+// of libzmq's making, which begins with a zero byte. That still happens when libzmq redials by
+// itself, hence nameless.
+//
+// It is a claim, not a proof: a peer is known by the head of its frames; a client, which binds
+// nothing, is answered through its routing id.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -18,20 +23,16 @@ namespace headrace::transport {
 
 class RoutingId final {
  public:
-  static constexpr std::size_t kBytes = 17;
+  static constexpr std::size_t kBytes = 21;
 
-  static RoutingId peer(const NodeId& node) { return RoutingId(kPeer, node.raw()); }
-  static RoutingId client(const Id128<struct ClientTag>& random) {
-    return RoutingId(kClient, random.raw());
-  }
+  static RoutingId peer(const NodeId& node, std::uint32_t number);
   // A client's id from the system's random numbers.
   static RoutingId new_client();
-  // Nothing unless it is one of the two kinds.
+  static RoutingId nameless() { return RoutingId(); }
+  // Nothing for an id of another make.
   static std::optional<RoutingId> parse(BytesView raw);
 
   bool is_client() const { return bytes_[0] == kClient; }
-  // The node a peer claims to be; for a client its random bytes.
-  NodeId node() const { return NodeId::from_raw(raw().substr(1)); }
   BytesView raw() const { return {bytes_.data(), bytes_.size()}; }
 
   auto operator<=>(const RoutingId&) const = default;
@@ -40,9 +41,9 @@ class RoutingId final {
   static constexpr char kPeer = 1;
   static constexpr char kClient = 2;
 
-  RoutingId(char kind, BytesView id);
+  RoutingId() = default;
 
-  std::array<char, kBytes> bytes_;
+  std::array<char, kBytes> bytes_{};
 };
 
 }  // namespace headrace::transport

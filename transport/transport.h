@@ -62,7 +62,7 @@ struct TransportOptions {
 class TransportEvents {
  public:
   virtual ~TransportEvents() = default;
-  // `from` is a claim; who sent it and whom it is for stands in the frame's head.
+  // Who sent it and whom it is for stands in the frame's head; `from` serves to answer a client.
   virtual void on_frame(Lane lane, const RoutingId& from, Frame frame) = 0;
   // A lane whose last send was kFull takes frames again.
   virtual void on_room(LinkId link, Lane lane) = 0;
@@ -75,7 +75,7 @@ struct Turn {
 };
 
 struct TransportStats {
-  std::uint64_t malformed = 0;  // dropped: not one part, or from a routing id of neither kind
+  std::uint64_t malformed = 0;  // dropped: not one part, or from a routing id that is none of ours
   std::uint64_t evicted = 0;    // DEALERs closed to make room for others
   std::size_t dealers = 0;      // open now
 };
