@@ -51,6 +51,13 @@ NewJob read_job(Reader& in) {
 
 }  // namespace
 
+void encode(Bytes& bytes, const CallHello& call) { begin(bytes, Kind::kCallHello, call.call, 0); }
+
+bool decode(Reader& in, CallHello& call) {
+  call.call = in.u64();
+  return in.ok();
+}
+
 void encode(Bytes& bytes, const CallAddJobs& call) {
   auto out = begin(bytes, Kind::kCallAddJobs, call.call, 2);
   out.boolean(call.repeat).array(call.jobs.size());
@@ -173,6 +180,26 @@ bool decode(Reader& in, ClientEvent& event) {
   event.topic = in.text(limits::kTopicBytes);
   event.params = in.bin(limits::kParamsBytes);
   event.payload = read_payload(in);
+  return in.ok();
+}
+
+Bytes encode_body(const HelloBody& hello) {
+  Bytes bytes;
+  Writer out(bytes);
+  out.array(6).id(hello.id).u64(hello.incarnation).text(hello.name).text(hello.cluster);
+  out.text(hello.data_endpoint).boolean(hello.has_store);
+  return bytes;
+}
+
+bool decode_body(BytesView body, HelloBody& hello) {
+  Reader in(body);
+  if (in.array(32) < 6) in.fail();
+  hello.id = in.id<NodeId>();
+  hello.incarnation = in.u64();
+  hello.name = in.text(limits::kNameBytes);
+  hello.cluster = in.text(limits::kNameBytes);
+  hello.data_endpoint = in.text(limits::kEndpointBytes);
+  hello.has_store = in.boolean();
   return in.ok();
 }
 

@@ -4,6 +4,9 @@
 // answered with `repeat` set; adds carry ids made by the caller, so a repeat is the same job. Structs of views:
 // they live as long as the frame.
 //
+// A client's first call is CallHello, whose reply tells it where the data ROUTER is and whom to name in its frames' heads.
+// Until then they name cluster 0 and no receiver; a node answers that call whatever the head says.
+//
 // A client sends calls that carry payloads (adds, publishes) to the data ROUTER, pieces of large payloads first, and
 // all others to the control ROUTER; it is answered on the control ROUTER. Its frames name no sender, its routing id
 // says who it is. kFull in a reply: too much is under way, ask again later.
@@ -34,6 +37,9 @@ struct NewJob {
   PayloadRef payload;
 };
 
+struct CallHello {            // reply: a HelloBody
+  std::uint64_t call = 0;
+};
 struct CallAddJobs {          // all or none; reply: no body
   std::uint64_t call = 0;
   bool repeat = false;
@@ -106,12 +112,23 @@ struct MemberRow {
   std::vector<std::pair<std::string, std::string>> tags;
 };
 
+struct HelloBody {
+  NodeId id;
+  Incarnation incarnation = 0;
+  std::string name;
+  std::string cluster;
+  std::string data_endpoint;
+  bool has_store = false;
+};
+
 struct PublishedBody {
   EventId id;
   std::uint32_t destinations = 0;
   std::uint32_t dropped = 0;
 };
 
+void encode(Bytes& out, const CallHello& call);
+bool decode(Reader& in, CallHello& call);
 void encode(Bytes& out, const CallAddJobs& call);
 bool decode(Reader& in, CallAddJobs& call);
 void encode(Bytes& out, const CallGetJob& call);
@@ -135,6 +152,8 @@ void encode(Bytes& out, const ClientEvent& event);
 bool decode(Reader& in, ClientEvent& event);
 
 // Bodies of replies.
+Bytes encode_body(const HelloBody& hello);
+bool decode_body(BytesView body, HelloBody& hello);
 Bytes encode_body(const std::vector<MemberRow>& rows);
 bool decode_body(BytesView body, std::vector<MemberRow>& rows);
 Bytes encode_body(const PublishedBody& published);

@@ -59,6 +59,7 @@ enum class Kind : std::uint8_t {
   kCallUnsubscribe = 98,
   kClientEvent = 99,
   kClientAlive = 100,
+  kCallHello = 101,
 };
 
 constexpr std::uint64_t number(Kind kind) { return static_cast<std::uint64_t>(kind); }
