@@ -85,8 +85,7 @@ void World::crash(int i, Time away) {
   at.down = true;
   at.stopped = at.turn_posted = false;
   for (auto& event : at.parked) {
-    if (event.what == What::kBeat || event.what == What::kJob ||
-        event.what == What::kAliveToSender)
+    if (event.what == What::kBeat || event.what == What::kJob || event.what == What::kAliveToSender)
       post(now_, event.what, event.node, event.other, event.arg);
     if (event.what == What::kData)
       std::erase(lane(messages_[static_cast<std::size_t>(event.arg)].sender, i).flying, event.arg);

@@ -17,7 +17,7 @@ std::uint64_t seeds(std::uint64_t ordinary) {
 
 TEST_CASE("windows keep every promise under losses, repeats, delays, crashes, stalls and rumours") {
   std::int64_t steps = 0;
-  const auto count = seeds(2000);
+  const auto count = seeds(5000);
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     const auto breach = random_run(seed, &steps);
     INFO("seed " << seed);

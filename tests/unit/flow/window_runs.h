@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "window_world.h"
 
@@ -18,11 +19,16 @@ struct Cost {
 };
 // All senders have work all the time.
 Cost steady_cost(const Shape& shape);
-// One busy sender beside three that were served and are idle, high mark 64.
-Cost one_busy_cost();
-// Four senders with a quarter of what the slots could do, high mark 64.
-Cost quarter_load_cost();
-// Two busy senders, high mark 4; the data lane of one swallows everything.
-Cost swallowed_lane_cost();
+
+// What the window may cost in a clean run that a tempting mistake makes dear.
+struct CostBound {
+  const char* name;
+  double (*measure)();
+  double bound;
+  bool at_least;  // else at most
+
+  bool keeps(double value) const { return at_least ? value >= bound : value <= bound; }
+};
+const std::vector<CostBound>& cost_bounds();
 
 }  // namespace headrace::flow_test

@@ -18,8 +18,7 @@ World::World(const Shape& shape, std::uint64_t seed) : shape_(shape), random_(se
     begin_consumer(r);
   }
   for (int s = 0; s < shape.senders; ++s) begin_owner(s);
-  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i)
-    post(pick(1, kPeriod), What::kBeat, i);
+  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) post(pick(1, kPeriod), What::kBeat, i);
 }
 
 void World::post(Time at, What what, int node, int other, int arg) {
@@ -182,6 +181,7 @@ Time World::job_length() {
 // ---- what must hold after every step
 
 void World::check(int i) {
+  if (node(i).down) return;
   if (i < shape_.receivers) {
     check_consumer(i);
     for (int s = 0; s < shape_.senders; ++s) check_pair(s, i);
