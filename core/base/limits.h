@@ -54,6 +54,14 @@ inline constexpr std::size_t kConsumers = 1'024;            // of one node
 inline constexpr std::size_t kClients = 1'024;              // that a node answers at a time
 inline constexpr std::size_t kPendingCalls = 65'536;        // accepted from callers and not yet answered
 
+// The parameters and payloads of those; a caller waits for room.
+inline constexpr std::size_t kPendingCallBytes = 256 << 20;
+// What may wait for a lane that is full, of one node and of all together: a 16 MiB payload and what goes with it.
+inline constexpr std::size_t kLinkBytes = 64 << 20;
+inline constexpr std::size_t kLinksBytes = 128 << 20;
+// Batches are joined into one write up to this: half a write buffer of the store, some milliseconds of disk.
+inline constexpr std::size_t kJoinedBytes = 4 << 20;
+
 // Sockets. A DEALER costs two descriptors here and one at the peer.
 inline constexpr std::size_t kDealers = 1'024;              // open at a time; the least recently used makes room
 inline constexpr int kControlFrames = 1'000;                // queued on a control connection, each way
@@ -80,5 +88,13 @@ inline constexpr std::uint64_t kLaneWindowBytes = 4 << 20;  // of an event lane:
 
 // Events.
 inline constexpr std::size_t kRouteCacheBytes = 8 << 20;    // answers of the topic tree, kept by topic
+inline constexpr std::size_t kEventQueueBytes = 64 << 20;   // waiting for sockets, to all nodes: 16 full windows
+inline constexpr std::size_t kRegistrationQueueBytes = 8 << 20;  // waiting for one registration's callbacks: two windows
+inline constexpr std::size_t kGoneTold = 1'024;             // topics that one sender was told are gone; then told anew
+
+// Clients.
+inline constexpr std::size_t kClientCalls = 16'384;         // of one client, not yet answered: an eighth of a second's adds
+inline constexpr std::size_t kClientCallBytes = 64 << 20;   // payloads of these; one payload always fits
+inline constexpr std::size_t kClientEventBytes = 16 << 20;  // of one subscription, waiting to be taken
 
 }  // namespace headrace::limits

@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-Result<LocalRegistrations::Changed> LocalRegistrations::add(Registration registration) {
+Result<LocalRegistrations::Changed> LocalRegistrations::add(LocalRegistration registration) {
   if (by_id_.size() >= limits::kRegistrations) {
     return fail(Code::kFull, "this node has " + std::to_string(limits::kRegistrations) +
                                  " registrations, which is the most; remove some first");
@@ -24,7 +24,7 @@ Result<LocalRegistrations::Changed> LocalRegistrations::remove(RegistrationId id
   if (at == by_id_.end())
     return fail(Code::kNotFound, "no registration has the id " + std::to_string(id));
   answers_.clear();
-  const Registration registration = std::move(at->second);
+  const LocalRegistration registration = std::move(at->second);
   by_id_.erase(at);
   std::erase_if(tree_.at(registration.pattern).entries,
                 [id](const Entry& entry) { return entry.id == id; });
@@ -32,12 +32,12 @@ Result<LocalRegistrations::Changed> LocalRegistrations::remove(RegistrationId id
   return count(registration, false);
 }
 
-const Registration* LocalRegistrations::find(RegistrationId id) const {
+const LocalRegistration* LocalRegistrations::find(RegistrationId id) const {
   const auto at = by_id_.find(id);
   return at == by_id_.end() ? nullptr : &at->second;
 }
 
-LocalRegistrations::Changed LocalRegistrations::count(const Registration& registration, bool in) {
+LocalRegistrations::Changed LocalRegistrations::count(const LocalRegistration& registration, bool in) {
   const auto& topic = registration.pattern.text();
   auto& counts = counts_[topic];
   const auto said = [](const Counts& now) { return std::pair(now.plain > 0, now.sink > 0); };

@@ -34,10 +34,10 @@ class LocalRegistrations final {
   using Changed = std::optional<Interest>;
 
   // kFull at the limit. `id` must be new.
-  Result<Changed> add(Registration registration);
+  Result<Changed> add(LocalRegistration registration);
   // kNotFound if there is none of that id.
   Result<Changed> remove(RegistrationId id);
-  const Registration* find(RegistrationId id) const;
+  const LocalRegistration* find(RegistrationId id) const;
   std::size_t size() const { return by_id_.size(); }
 
   // In the order of ids; none if no registration here wants it (answer `gone`). kInvalid if
@@ -69,10 +69,10 @@ class LocalRegistrations final {
   };
 
   // Counts a registration in or out.
-  Changed count(const Registration& registration, bool in);
+  Changed count(const LocalRegistration& registration, bool in);
   std::vector<RegistrationId> find_offered(std::string_view topic, unsigned depth) const;
 
-  std::unordered_map<RegistrationId, Registration> by_id_;
+  std::unordered_map<RegistrationId, LocalRegistration> by_id_;
   TopicTree<Here> tree_;
   std::map<std::string, Counts> counts_;  // by topic, as in the advert
   std::uint64_t version_ = 0;

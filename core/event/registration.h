@@ -9,7 +9,7 @@ namespace headrace {
 
 using RegistrationId = std::uint64_t;  // counted by the node, never reused in its life
 
-struct Registration {
+struct LocalRegistration {
   RegistrationId id = 0;
   TopicPattern pattern;
   bool sink = false;  // offered the event even if a more specific topic was delivered

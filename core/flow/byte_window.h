@@ -83,8 +83,12 @@ class ByteWindowSender final {
 
 class ByteWindowReceiver final {
  public:
-  explicit ByteWindowReceiver(Incarnation self, std::uint64_t window = limits::kLaneWindowBytes)
-      : self_(self), window_(window) {}
+  // `sessions` were opened to that sender before, by a receiver that this one replaces.
+  explicit ByteWindowReceiver(Incarnation self, std::uint64_t window = limits::kLaneWindowBytes,
+                              std::uint64_t sessions = 0)
+      : self_(self), window_(window), session_{0, sessions} {}
+
+  const wire::Session& session() const { return session_; }
 
   // Mail. `life` is the sender's incarnation. True: take the frame's events in. False: they are
   // late, of another session or beyond the window, and are not counted on.

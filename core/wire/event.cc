@@ -6,7 +6,7 @@
 namespace headrace::wire {
 namespace {
 
-constexpr unsigned kEventFields = 8;
+
 
 char* put_big_endian(char* at, unsigned char tag, std::uint64_t value, unsigned bytes) {
   *at++ = static_cast<char>(tag);

@@ -1,11 +1,11 @@
 // The messages of events between a publisher and a destination. Structs of views: they live as long
 // as the frame. Each encode() appends one whole message; each decode() reads what follows the kind,
-// and a failure latches in the Reader. What a frame of events takes from the lane's window stands
-// before them (LaneHead in window.h).
+// and a failure latches in the Reader. Events travel in frames of events (event_frame.h).
 //
 // Topics come out unchecked: LocalRegistrations does that once for each that is new.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/base/bytes.h"
@@ -26,6 +26,7 @@ struct Event {
 
   bool operator==(const Event&) const = default;
 };
+inline constexpr std::size_t kEventFields = 8;  // with the kind
 void encode(Bytes& out, const Event& event);
 bool decode(Reader& in, Event& event);
 

@@ -8,7 +8,7 @@ using namespace headrace;
 
 namespace {
 
-Registration registration(RegistrationId id, const char* pattern, bool sink = false) {
+LocalRegistration registration(RegistrationId id, const char* pattern, bool sink = false) {
   return {id, TopicPattern::parse(pattern).value(), sink};
 }
 
