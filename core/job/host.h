@@ -50,9 +50,9 @@ class Host {
   virtual std::uint64_t next_blob() = 0;  // numbers of large payloads sent
   virtual void note(std::string text) = 0;
 
-  // The answer to an add. An error leaves at once.
-  virtual void added(Ticket ticket, Result<JobId> id, Level level) = 0;
-  // Once, when job `number` has ended and that is stored.
+  // The answer to an add, to leave when this turn's batch has reached `level`. An error leaves at once.
+  virtual void added(Ticket ticket, Result<std::vector<JobId>> ids, Level level) = 0;
+  // Once for each job, when it has ended; to be told when this turn's batch has reached its level.
   virtual void ended(const Job& job) = 0;
 };
 

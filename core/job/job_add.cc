@@ -82,15 +82,16 @@ void JobOwner::admit(const Now& now, Ticket ticket, std::vector<NewJob> jobs) {
   // The weakest level of a group is what its answer can promise; a repeat says what was asked again.
   Level level = Level::kDisk;
   for (const auto& job : jobs) level = std::max(level, job.level);
-  std::optional<JobId> first;
+  std::vector<JobId> ids;
+  ids.reserve(jobs.size());
   for (auto& spec : jobs) {
     if (spec.id && (foreign_.contains(*spec.id) || number_of(*spec.id))) {
-      if (!first) first = *spec.id;
+      ids.push_back(*spec.id);
       if (spec.level != Level::kMemory) host_.batch(spec.level);  // the first add may not be on disk yet
       continue;
     }
     JobPtr job = make_job(now, std::move(spec));
-    if (!first) first = job->id;
+    ids.push_back(job->id);
     if (job->due) {
       write_rows(*job);
       delay(std::move(job));
@@ -99,7 +100,7 @@ void JobOwner::admit(const Now& now, Ticket ticket, std::vector<NewJob> jobs) {
     }
   }
   work_changed_ = true;
-  host_.added(ticket, *first, level);
+  host_.added(ticket, std::move(ids), level);
 }
 
 JobPtr JobOwner::make_job(const Now& now, NewJob spec) {

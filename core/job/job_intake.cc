@@ -305,6 +305,10 @@ void JobIntake::watch_leases(const Now& now) {
   }
 }
 
+void JobIntake::held_up(Nanos duration) {
+  for (auto& [node, owner] : owners_) owner.heard += duration;
+}
+
 MonoTime JobIntake::next_timer() const { return std::min(next_period_, next_repeat_); }
 
 }  // namespace headrace::job

@@ -104,6 +104,8 @@ class JobIntake final {
   void end_turn(const Now& now);
   void tick(const Now& now);
   MonoTime next_timer() const;
+  // The loop stood still that long: it is not the owners who were silent.
+  void held_up(Nanos duration);
 
   // For tests and checkers: unfinished jobs of a consumer, and its marks.
   std::uint64_t occupancy(ConsumerNumber number) const { return consumers_.at(number).window.occupancy(); }

@@ -62,7 +62,7 @@ class JobOwner final {
   // Once, first: what the store holds. kStore if it cannot be read.
   Result<void> open(const Now& now, const Snapshot& snapshot);
 
-  // All of `jobs` or none; Host::added for `ticket` with the first one's id. `look_up`: the caller may have added
+  // All of `jobs` or none; Host::added for `ticket` with their ids. `look_up`: the caller may have added
   // them before, so ids are looked up on disk too.
   void add(const Now& now, Ticket ticket, std::vector<NewJob> jobs, bool look_up);
 

@@ -23,6 +23,7 @@
 #include "core/job/job_owner.h"
 #include "core/member/membership.h"
 #include "core/peer/actions.h"
+#include "core/peer/commit_gate.h"
 #include "core/peer/event_port.h"
 #include "core/wire/blob.h"
 #include "core/wire/call.h"
@@ -69,8 +70,10 @@ class Peer final : private job::Host, private job::IntakeHost {
   void tick(const job::Now& now);
 
   // --- Calls of this node's own program. Each is answered once by AnswerCall, at `deadline` at the latest.
-  // All or none. Adds get an id here unless they bring one. `look_up`: they may have been added before.
-  void add_jobs(const job::Now& now, CallNumber call, std::vector<job::NewJob> jobs, MonoTime deadline);
+  // All or none. Adds get an id here unless they bring one. `look_up`: they may have been added before. kNever as
+  // deadline: the answer takes as long as the store does.
+  void add_jobs(const job::Now& now, CallNumber call, std::vector<job::NewJob> jobs, MonoTime deadline,
+                bool look_up = false);
   void get_job(const job::Now& now, CallNumber call, const JobId& id, MonoTime deadline);
   void find_jobs(const job::Now& now, CallNumber call, JobFilter filter, MonoTime deadline);
   void wait_job(const job::Now& now, CallNumber call, const JobId& id, MonoTime deadline);  // until it has ended
@@ -103,6 +106,116 @@ class Peer final : private job::Host, private job::IntakeHost {
   const job::JobOwner* owner() const { return owner_.get(); }
   std::uint64_t bad_frames() const { return bad_frames_; }
   std::uint64_t unknown_kinds() const { return unknown_kinds_; }
+
+  // The store has failed: what becomes of the calls that wait. Adds that were taken are unknown, others were not done.
+  std::vector<AnswerCall> abandon(const Error& why);
+
+ private:
+  // Who asked: this node's program, a client, or another node.
+  struct Caller {
+    enum class Kind : std::uint8_t { kProgram, kClient, kNode };
+    Kind kind = Kind::kProgram;
+    std::uint64_t call = 0;  // the caller's own number
+    NodeId node;
+    Bytes client;            // routing id
+  };
+  struct Call {
+    Caller caller;
+    MonoTime deadline = kNever;
+    bool adds = false;
+    std::vector<JobId> ids;                        // of an add, as far as they are known
+    std::optional<JobId> waits;                    // for this job's end
+    std::function<void(const NodeId& owner, bool repeat)> ask;  // of a call that another node answers
+    MonoTime ask_at = kNever;
+    bool asked = false;
+  };
+  struct Client {
+    MonoTime heard{};
+    std::map<std::uint64_t, std::uint64_t> subscriptions;  // the client's number to ours
+  };
+
+  // job::Host and job::IntakeHost.
+  WriteBatch& batch(Level level) override;
+  void send(const NodeId& to, wire::Lane lane, Bytes message, job::After after) override;
+  void read(job::ReadTask task) override;
+  std::uint64_t next_blob() override { return ++last_blob_; }
+  void note(std::string text) override { act(Note{std::move(text)}); }
+  void added(job::Ticket ticket, Result<std::vector<JobId>> ids, Level level) override;
+  void ended(const job::Job& job) override;
+  void send(const NodeId& to, wire::Lane lane, Bytes message) override;
+  void start(job::ConsumerNumber consumer, job::RunId run, std::shared_ptr<const job::HeldJob> job) override;
+  void set_stopping(job::RunId run) override { act(StopJob{run}); }
+
+  void act(Action action, job::After after = job::After::kNothing);
+
+  // peer_members.cc
+  void follow_membership(const job::Now& now);
+  void follow(const job::Now& now, SendMember& send);
+  void follow(const job::Now& now, const MemberChanged& change);
+  void follow(const job::Now& now, const MemberRestarted& restart);
+  void follow(const job::Now& now, const AdvertChanged& change);
+  void reach(const NodeId& node);
+  void publish_advert(const job::Now& now);
+  void remember_peers();
+
+  // peer_mail.cc
+  void on_client_mail(const job::Now& now, BytesView client, BytesView message);
+  void on_node_mail(const job::Now& now, const NodeId& from, Incarnation life, BytesView message);
+  bool on_job_mail(const job::Now& now, const NodeId& from, Incarnation life, wire::Kind kind, wire::Reader& in);
+  bool take_blob(const Bytes& source, wire::Reader& in);
+  std::optional<Bytes> payload_of(const Bytes& source, const wire::PayloadRef& ref);
+
+  // peer_calls.cc
+  bool on_call(const job::Now& now, const Caller& caller, wire::Kind kind, wire::Reader& in, const Bytes& source);
+  void on_add_call(const job::Now& now, Caller caller, const wire::CallAddJobs& call, const Bytes& source);
+  void on_subscribe(const job::Now& now, Caller caller, const wire::CallSubscribe& call);
+  void on_reply(const job::Now& now, wire::Reader& in, const Bytes& source);
+  job::Ticket open_call(Caller caller, MonoTime deadline);
+  void close_call(job::Ticket ticket, Result<Answer> answer, job::After after = job::After::kNothing);
+  void reply(const Caller& caller, const Result<Bytes>& body, job::After after = job::After::kNothing);
+  void look_at(const job::Now& now, job::Ticket ticket, const JobId& id);
+  void search(const job::Now& now, job::Ticket ticket, JobFilter filter);
+  void forward(const job::Now& now, job::Ticket ticket, std::function<void(const NodeId&, bool)> ask);
+  void ask(const job::Now& now, Call& call);
+  void check_calls(const job::Now& now);
+  void drop_waiter(job::Ticket ticket, const JobId& id);
+  std::optional<NodeId> owner_node() const;
+
+  PeerConfig config_;
+  EventPort& events_;
+  Random random_;
+  Membership membership_;
+  job::JobIntake intake_;
+  std::unique_ptr<job::JobOwner> owner_;  // with a store
+  CommitGate gate_;
+
+  std::vector<std::pair<Action, job::After>> turn_;  // what this turn has asked for
+  WriteBatch batch_;                      // of this turn
+  Level batch_level_ = Level::kOs;
+  CommitNumber last_commit_ = 0;
+  std::vector<Read> reads_;
+  std::uint64_t last_blob_ = 0;
+  Bytes registrations_;
+  bool advert_due_ = false;
+  bool members_changed_ = false;
+  bool was_ready_ = false;
+  bool room_ = true;
+
+  job::Ticket last_ticket_ = 0;
+  std::unordered_map<job::Ticket, Call> calls_;
+  std::multimap<MonoTime, job::Ticket> deadlines_;
+  std::unordered_map<JobId, std::vector<job::Ticket>> waiters_;
+  std::map<Bytes, Client> clients_;
+  std::unordered_map<std::uint64_t, std::pair<Bytes, std::uint64_t>> subscriptions_;  // ours to client and its number
+  std::uint64_t last_subscription_ = 0;
+  std::unordered_map<std::uint64_t, Caller> publishes_;
+  std::uint64_t last_publish_ = 0;
+  std::map<Bytes, wire::BlobAssembler> blobs_;  // by source
+  MonoTime next_call_check_ = kNever;
+
+  std::uint64_t bad_frames_ = 0;
+  std::uint64_t unknown_kinds_ = 0;
+  std::uint64_t strange_mail_ = 0;        // for another node or life, or of no member
 };
 
 }  // namespace headrace
