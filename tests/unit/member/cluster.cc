@@ -63,11 +63,16 @@ void Cluster::drain(std::size_t place) {
   }
 }
 
-void Cluster::deliver(const Mail& mail) {
+void Cluster::deliver(Mail mail) {
   for (std::size_t place = 0; place < nodes_.size(); ++place) {
     Node& node = *nodes_[place];
     if (node.membership == nullptr || node.endpoint != mail.send.endpoint) continue;
     if (cut(mail.from, place)) return;
+    const auto free = std::max(stalled_until(mail.from), stalled_until(place));
+    if (free > now) {
+      mail.at = free;
+      return mail_.push(std::move(mail));
+    }
     if (!mail.send.to.is_zero() && mail.send.to != node.id) return;
     trace = (trace ^ static_cast<std::uint64_t>(now.time_since_epoch().count()) ^ place) *
             0x100000001b3ULL;
@@ -106,6 +111,7 @@ bool Cluster::run_until(Nanos within, const std::function<bool()>& condition) {
       Node& node = *nodes_[place];
       if (!node.membership || node->next_timer() > now) continue;
       node->tick(now);
+      if (node->next_timer() <= now) std::abort();  // a timer that is due for ever
       drain(place);
     }
   }

@@ -68,6 +68,8 @@ class Cluster final {
   Nanos delay_min = Micros{200};
   Nanos delay_max = Millis{1};
   std::function<bool(std::size_t from, std::size_t to)> cut = [](auto, auto) { return false; };
+  // Mail from and to a stalled node waits until that time.
+  std::function<MonoTime(std::size_t place)> stalled_until = [](auto) { return MonoTime{}; };
   std::size_t sent = 0;
   std::map<std::uint64_t, std::size_t> sent_by_kind;
   std::size_t largest = 0;
@@ -87,7 +89,7 @@ class Cluster final {
   };
 
   void drain(std::size_t place);
-  void deliver(const Mail& mail);
+  void deliver(Mail mail);
   MonoTime next() const;
 
   Random random_;

@@ -79,6 +79,45 @@ TEST_CASE("whatever happens, views agree once it ends") {
   }
 }
 
+TEST_CASE("mangled messages from members end no node and leave its view bounded") {
+  Cluster cluster(31);
+  Random random(31);
+  cluster.start(0);
+  for (std::size_t place = 1; place < 3; ++place) {
+    Cluster::Options options;
+    options.seeds = {0};
+    cluster.start(place, options);
+  }
+  REQUIRE(cluster.run_until(5s, [&] { return cluster.agreed(); }));
+  // Real messages of all kinds, as another node of the same cluster would send them.
+  std::vector<Bytes> messages;
+  auto& source = cluster[1];
+  for (int i = 0; i < 400; ++i) {
+    cluster.now += 100ms;
+    source->tick(cluster.now);
+    if (i % 50 == 0) source->set_advert(cluster.now, Bytes(random.below(200'000), 'a'));
+    for (const auto& output : source->take_outputs()) {
+      if (const auto* send = std::get_if<SendMember>(&output)) messages.push_back(send->message);
+    }
+  }
+  auto& node = cluster[0];
+  std::size_t taken = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    cluster.now += Millis{random.below(20)};
+    Bytes message = messages[random.below(messages.size())];
+    for (auto hits = 1 + random.below(3); hits > 0; --hits) {
+      message[random.below(message.size())] = static_cast<char>(random.next());
+    }
+    const auto from = cluster[random.below(3)].id;
+    if (node->receive(cluster.now, from, message)) ++taken;
+    if (node->next_timer() <= cluster.now) node->tick(cluster.now);
+    REQUIRE(node->next_timer() > cluster.now);
+    REQUIRE(node->take_outputs().size() < 10'000);
+  }
+  CHECK(taken > 0);
+  CHECK(node->members().front().id == node.id);
+}
+
 TEST_CASE("the same sentences in any order give the same view") {
   Random random(11);
   const auto about = std::make_shared<const wire::Description>();
