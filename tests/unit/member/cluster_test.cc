@@ -264,6 +264,51 @@ TEST_CASE("the healing of a partition makes nobody suspect on its own side") {
   }
 }
 
+TEST_CASE("a death told by a sync is put to its subject before anybody believes it") {
+  Cluster cluster(32);
+  form(cluster, 3);
+  for (std::size_t place = 0; place < 3; ++place) cluster[place].events.clear();
+  wire::SyncState state;
+  state.updates.emplace_back();
+  state.updates[0].kind = wire::UpdateKind::kDead;
+  state.updates[0].id = cluster[2].id;
+  state.updates[0].numbers = {1, 0};
+  REQUIRE(cluster[0]->receive(cluster.now, cluster[1].id, wire::encode_member(state)));
+  CHECK(cluster[0]->find(cluster[2].id)->state == MemberState::kAlive);
+  CHECK(cluster.run_until(1s, [&] {
+    return cluster.agreed() && cluster[2]->numbers() == Numbers{1, 1};
+  }));
+  for (std::size_t place = 0; place < 3; ++place) CHECK(cluster[place].events.empty());
+}
+
+TEST_CASE("as many members as the limit says are taken, and one more is refused and noted") {
+  Cluster cluster(33);
+  cluster.start(0);
+  auto& node = cluster[0];
+  const auto about = std::make_shared<const wire::Description>();
+  const auto meet = [&](std::uint64_t first, std::uint64_t count) {
+    wire::Gossip gossip;
+    for (auto n = first; n < first + count; ++n) {
+      wire::Update update;
+      update.id = NodeId::from_halves(1'000'000 + n, 1);
+      update.numbers = {1, 0};
+      update.about = about;
+      gossip.updates.push_back(update);
+    }
+    REQUIRE(node->receive(cluster.now, gossip.updates[0].id, wire::encode_member(gossip)));
+  };
+  std::uint64_t met = 0;
+  for (; met + 1000 < limits::kMembers; met += 1000) meet(met, 1000);
+  meet(met, limits::kMembers - 1 - met);
+  CHECK(node->members().size() == limits::kMembers);
+  node->take_outputs();
+  meet(limits::kMembers, 2);
+  CHECK(node->members().size() == limits::kMembers);
+  const auto outputs = node->take_outputs();
+  REQUIRE(outputs.size() == 1);  // noted once
+  CHECK(std::holds_alternative<MemberNote>(outputs[0]));
+}
+
 TEST_CASE("two members that cannot reach each other do not even suspect, thanks to the others") {
   Cluster cluster(19);
   form(cluster, 5);
