@@ -21,6 +21,8 @@ class ItemList final {
  public:
   std::size_t size() const { return entries_.size() - gone_; }
   bool empty() const { return size() == 0; }
+  // In memory, those of items that are gone included.
+  std::size_t places() const { return entries_.size(); }
 
   // `id` is above all that were ever added since the list was last empty.
   void push_back(const wire::ItemId& id, T value) {

@@ -142,7 +142,7 @@ class WindowReceiver final {
     std::uint64_t number = 0;  // the highest announcement
     std::uint64_t want = 0;
     std::uint64_t weight = 1;
-    std::uint64_t stamp = 0;   // when it last won a tie
+    std::uint64_t stamp = 0;   // when it was last given credit
     std::uint64_t target = 0;  // its fair share of places, of the last refill
     std::uint64_t held = 0, finished = 0;
     ItemList<Stage> items;
@@ -201,6 +201,7 @@ class WindowReceiver final {
   // Of the refill under way.
   std::vector<Sender*> claimants_;
   std::vector<Claim> claims_;
+  std::vector<std::size_t> order_;
 };
 
 }  // namespace headrace

@@ -1,6 +1,7 @@
 // The part of WindowReceiver that decides who gets credit, who is asked to give some back, and when
 // an account is closed on a sender that does not answer.
 #include <algorithm>
+#include <utility>
 
 #include "core/flow/period.h"
 #include "core/flow/window_receiver.h"
@@ -34,7 +35,8 @@ void WindowReceiver::recount(Sender& sender) {
   reserve_ += reserve - sender.counted_reserve;
   sender.counted_reserve = reserve;
   const bool now_short = is_short(sender);
-  short_ += (now_short ? 1u : 0u) - (sender.counted_short ? 1u : 0u);
+  if (now_short && !sender.counted_short) ++short_;
+  if (!now_short && sender.counted_short) --short_;
   sender.counted_short = now_short;
 }
 
@@ -91,18 +93,24 @@ void WindowReceiver::spread(std::uint64_t room) {
   hand_out(room);
 }
 
-// Raises the limits of the claimants as their claims are served; returns the room left over.
+// Raises the limits of the claimants as their claims are served; returns the room left over. Who
+// was given something comes last at the next tie, in the order in which it was given.
 std::uint64_t WindowReceiver::hand_out(std::uint64_t room) {
   const auto rest = split(claims_, room);
-  for (std::size_t i = 0; i < claims_.size(); ++i) {
-    if (claims_[i].given == 0) continue;
+  order_.clear();
+  for (std::size_t i = 0; i < claims_.size(); ++i)
+    if (claims_[i].given > 0) order_.push_back(i);
+  std::sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
+    return std::pair(claims_[a].won, claims_[a].stamp) <
+           std::pair(claims_[b].won, claims_[b].stamp);
+  });
+  for (const auto i : order_) {
     Sender& sender = *claimants_[i];
-    if (claims_[i].won > 0) sender.stamp = clock_ + claims_[i].won;
+    sender.stamp = ++clock_;
     sender.account.limit += claims_[i].given;
     sender.due = true;
     recount(sender);
   }
-  clock_ += room - rest;
   return rest;
 }
 

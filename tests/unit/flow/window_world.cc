@@ -232,13 +232,11 @@ void World::require_rest() {
     require(owner(s).waiting.empty(), "unfinished jobs at rest");
     for (int r = 0; r < shape_.receivers; ++r) {
       require(window(s, r).flights() == 0, "flights at rest");
-      require(!window(s, r).period_needed(), "a sender counts periods at rest");
     }
   }
   for (int r = 0; r < shape_.receivers; ++r) {
     const auto& window_of = *consumer(r).window;
     require(window_of.idle() && consumer(r).finished.empty(), "held items at rest");
-    require(!window_of.period_needed(), "a receiver counts periods at rest");
     bool open = false;
     for (int s = 0; s < shape_.senders; ++s) {
       const auto view = window_of.view(key(s));
@@ -250,6 +248,9 @@ void World::require_rest() {
               "reserve differs from credit at rest");
     }
     require(!open || window_of.reserve() == consumer(r).marks.high, "credit is missing at rest");
+    require(!window_of.period_needed(), "a receiver counts periods at rest");
+    for (int s = 0; s < shape_.senders; ++s)
+      require(!window(s, r).period_needed(), "a sender counts periods at rest");
   }
 }
 
