@@ -21,7 +21,7 @@ void Adverts::set_own(std::uint64_t version, Bytes bytes) {
   held = Held{shared_.self().numbers.incarnation, version, std::move(bytes)};
 }
 
-void Adverts::member_changed(const Member& member) {
+void Adverts::member_changed(const MemberRecord& member) {
   if (member.id == shared_.self_id) return;
   const bool behind = member.live() && member.advert_version > version(member.id);
   const auto at = pulls_.find(member.id);
@@ -54,16 +54,16 @@ void Adverts::begin_waiting() {
   for (auto at = pulls_.begin(); at != pulls_.end(); ++at) {
     if (running >= static_cast<std::ptrdiff_t>(shared_.profile.concurrent_adverts)) return;
     if (this->running(at->second)) continue;
-    const Member* member = shared_.table.find(at->first);
+    const MemberRecord* member = shared_.table.find(at->first);
     if (member == nullptr) continue;
     request(*member, *member, at->second);
     ++running;
   }
 }
 
-void Adverts::ask_elsewhere(const Member& member, Pull& pull) {
+void Adverts::ask_elsewhere(const MemberRecord& member, Pull& pull) {
   pull.tries += 1;
-  const auto others = shared_.table.sample(shared_.random, 1, [&](const Member& m) {
+  const auto others = shared_.table.sample(shared_.random, 1, [&](const MemberRecord& m) {
     return m.state == MemberState::kAlive && m.id != shared_.self_id && m.id != member.id;
   });
   // In turn the node itself and somebody else: either may be the one that is out of reach.
@@ -71,7 +71,7 @@ void Adverts::ask_elsewhere(const Member& member, Pull& pull) {
   request(member, itself ? member : *others.front(), pull);
 }
 
-void Adverts::request(const Member& member, const Member& from, Pull& pull) {
+void Adverts::request(const MemberRecord& member, const MemberRecord& from, Pull& pull) {
   pull.asked = from.id;
   pull.deadline = shared_.now + shared_.profile.reply_timeout;
   shared_.send(from, wire::AdvertGet{member.id, member.numbers.incarnation, version(member.id),
@@ -96,9 +96,9 @@ void Adverts::on_get(NodeId from, const wire::AdvertGet& get) {
   shared_.send(from, get.endpoint, answer);
 }
 
-std::optional<std::uint64_t> Adverts::on_chunk(const Member& from, const wire::AdvertChunk& chunk) {
+std::optional<std::uint64_t> Adverts::on_chunk(const MemberRecord& from, const wire::AdvertChunk& chunk) {
   const auto at = pulls_.find(chunk.node);
-  const Member* member = shared_.table.find(chunk.node);
+  const MemberRecord* member = shared_.table.find(chunk.node);
   if (at == pulls_.end() || member == nullptr || at->second.asked != from.id) return {};
   auto& pull = at->second;
   if (chunk.incarnation != member->numbers.incarnation || !running(pull)) return {};
@@ -133,7 +133,7 @@ std::optional<std::uint64_t> Adverts::on_chunk(const Member& from, const wire::A
 void Adverts::tick() {
   for (auto& [id, pull] : pulls_) {
     if (pull.deadline > shared_.now) continue;
-    const Member* member = shared_.table.find(id);
+    const MemberRecord* member = shared_.table.find(id);
     if (member != nullptr) ask_elsewhere(*member, pull);
   }
 }

@@ -18,13 +18,13 @@ class Adverts final {
   // This node's own.
   void set_own(std::uint64_t version, Bytes bytes);
   // Looks whether that member's is behind, and pulls it then. For every change of a member.
-  void member_changed(const Member& member);
+  void member_changed(const MemberRecord& member);
   // A new life: what the former one said is void.
   void forget(NodeId id);
 
   void on_get(NodeId from, const wire::AdvertGet& get);
   // The version that is complete with this chunk, if one is.
-  std::optional<std::uint64_t> on_chunk(const Member& from, const wire::AdvertChunk& chunk);
+  std::optional<std::uint64_t> on_chunk(const MemberRecord& from, const wire::AdvertChunk& chunk);
 
   BytesView bytes(NodeId id) const;
   std::uint64_t version(NodeId id) const;
@@ -53,8 +53,8 @@ class Adverts final {
   };
 
   void begin_waiting();
-  void ask_elsewhere(const Member& member, Pull& pull);
-  void request(const Member& member, const Member& from, Pull& pull);
+  void ask_elsewhere(const MemberRecord& member, Pull& pull);
+  void request(const MemberRecord& member, const MemberRecord& from, Pull& pull);
   bool running(const Pull& pull) const { return pull.deadline != kNever; }
 
   Shared& shared_;

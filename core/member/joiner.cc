@@ -37,7 +37,7 @@ void Joiner::start() {
   reconnect_at_ = shared_.now + shared_.jittered(shared_.profile.reconnect_interval);
 }
 
-std::uint64_t Joiner::say_hello(const std::string& endpoint, const Member* expected) {
+std::uint64_t Joiner::say_hello(const std::string& endpoint, const MemberRecord* expected) {
   wire::Hello hello;
   hello.round = ++last_round_;
   hello.self = shared_.alive_update(shared_.self());
@@ -81,13 +81,13 @@ void Joiner::reconnect() {
   const auto all = shared_.table.all().size();
   const auto live = shared_.table.live();
   if (all == live || shared_.random.below(live) >= all - live) return;
-  const auto picked = shared_.table.sample(shared_.random, 1, [](const Member& member) {
+  const auto picked = shared_.table.sample(shared_.random, 1, [](const MemberRecord& member) {
     return member.state == MemberState::kDead && member.about->has_store;
   });
   if (!picked.empty()) say_hello(picked.front()->about->control_endpoint, picked.front());
 }
 
-void Joiner::hello(const std::string& endpoint, const Member* expected) {
+void Joiner::hello(const std::string& endpoint, const MemberRecord* expected) {
   if (endpoint.empty() || endpoint == shared_.self().about->control_endpoint) return;
   const auto at = dialled_.find(endpoint);
   if (at != dialled_.end() && shared_.now < at->second + shared_.profile.reply_timeout) return;

@@ -20,7 +20,7 @@ class Joiner final {
 
   // To an address that is not dialled anyway: of a member believed dead, or of a stranger. Limited
   // in rate.
-  void hello(const std::string& endpoint, const Member* expected);
+  void hello(const std::string& endpoint, const MemberRecord* expected);
   // An answer to hello number `round` came from that member.
   void answered(std::uint64_t round, NodeId from);
   // Hello number `round` reached ourselves: that address is our own.
@@ -50,7 +50,7 @@ class Joiner final {
     MonoTime next_at = kNever;  // kNever while it is a live member
   };
 
-  std::uint64_t say_hello(const std::string& endpoint, const Member* expected);
+  std::uint64_t say_hello(const std::string& endpoint, const MemberRecord* expected);
   void dial(Contact& contact);
   void reconnect();
 

@@ -41,14 +41,14 @@ MemberState state_of(wire::UpdateKind kind) {
 
 wire::UpdateKind update_kind(MemberState state) { return static_cast<wire::UpdateKind>(state); }
 
-Member* MemberTable::find(NodeId id) { return const_cast<Member*>(std::as_const(*this).find(id)); }
+MemberRecord* MemberTable::find(NodeId id) { return const_cast<MemberRecord*>(std::as_const(*this).find(id)); }
 
-const Member* MemberTable::find(NodeId id) const {
+const MemberRecord* MemberTable::find(NodeId id) const {
   const auto at = index_.find(id);
   return at == index_.end() ? nullptr : &all_[at->second];
 }
 
-Member& MemberTable::add(Member member) {
+MemberRecord& MemberTable::add(MemberRecord member) {
   const bool is_new = index_.emplace(member.id, all_.size()).second;
   HEADRACE_CHECK(is_new);
   if (member.live()) ++live_;
@@ -68,7 +68,7 @@ void MemberTable::remove(NodeId id) {
   all_.pop_back();
 }
 
-void MemberTable::set_state(Member& member, MemberState state, MonoTime now) {
+void MemberTable::set_state(MemberRecord& member, MemberState state, MonoTime now) {
   if (member.state == state) return;
   if (member.live()) --live_;
   member.state = state;
@@ -76,9 +76,9 @@ void MemberTable::set_state(Member& member, MemberState state, MonoTime now) {
   if (member.live()) ++live_;
 }
 
-std::vector<const Member*> MemberTable::sample(
-    Random& random, std::size_t count, const std::function<bool(const Member&)>& fits) const {
-  std::vector<const Member*> picked;
+std::vector<const MemberRecord*> MemberTable::sample(
+    Random& random, std::size_t count, const std::function<bool(const MemberRecord&)>& fits) const {
+  std::vector<const MemberRecord*> picked;
   if (all_.size() <= kExhaustive) {
     for (const auto& member : all_) {
       if (fits(member)) picked.push_back(&member);
@@ -91,7 +91,7 @@ std::vector<const Member*> MemberTable::sample(
     return picked;
   }
   for (std::size_t tries = 0; tries < 16 * count && picked.size() < count; ++tries) {
-    const Member* member = &all_[random.below(all_.size())];
+    const MemberRecord* member = &all_[random.below(all_.size())];
     if (!fits(*member) || std::find(picked.begin(), picked.end(), member) != picked.end()) continue;
     picked.push_back(member);
   }

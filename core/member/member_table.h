@@ -17,7 +17,7 @@ namespace headrace {
 
 using wire::Numbers;
 
-struct Member {
+struct MemberRecord {
   NodeId id;
   MemberState state = MemberState::kAlive;
   Numbers numbers;
@@ -39,24 +39,24 @@ wire::UpdateKind update_kind(MemberState state);
 class MemberTable final {
  public:
   // Null if nobody of that id is known.
-  Member* find(NodeId id);
-  const Member* find(NodeId id) const;
-  Member& add(Member member);
+  MemberRecord* find(NodeId id);
+  const MemberRecord* find(NodeId id) const;
+  MemberRecord& add(MemberRecord member);
   void remove(NodeId id);
-  void set_state(Member& member, MemberState state, MonoTime now);
+  void set_state(MemberRecord& member, MemberState state, MonoTime now);
 
-  const std::vector<Member>& all() const { return all_; }
+  const std::vector<MemberRecord>& all() const { return all_; }
   std::size_t live() const { return live_; }
 
   // Up to `count` different members that `fits`, at random.
-  std::vector<const Member*> sample(Random& random, std::size_t count,
-                                    const std::function<bool(const Member&)>& fits) const;
+  std::vector<const MemberRecord*> sample(Random& random, std::size_t count,
+                                    const std::function<bool(const MemberRecord&)>& fits) const;
 
   // Over all that is alive or suspect, independent of order: equal for equal views.
   std::uint64_t hash() const;
 
  private:
-  std::vector<Member> all_;
+  std::vector<MemberRecord> all_;
   std::unordered_map<NodeId, std::size_t> index_;
   std::size_t live_ = 0;
 };

@@ -13,7 +13,7 @@ Membership::Membership(MembershipOptions options, Random& random)
       syncer_(shared_),
       adverts_(shared_),
       joiner_(shared_, options.seeds, options.remembered) {
-  Member self;
+  MemberRecord self;
   self.id = options.id;
   self.numbers.incarnation = options.incarnation;
   self.about = std::make_shared<const wire::Description>(std::move(options.about));
@@ -43,7 +43,7 @@ void Membership::tick(MonoTime now) {
   begin(now);
   if (left_) return;
   for (const auto& failed : prober_.tick()) {
-    const Member* member = shared_.table.find(failed.id);
+    const MemberRecord* member = shared_.table.find(failed.id);
     // It may have shown itself in a new life, or refuted, since the probe began.
     if (member == nullptr || !member->live() || member->numbers != failed.numbers) continue;
     wire::Update suspect;
@@ -54,7 +54,7 @@ void Membership::tick(MonoTime now) {
     learn(suspect, Via::kGossip);
   }
   for (const auto& id : shared_.suspicions.expired(now)) {
-    const Member* member = shared_.table.find(id);
+    const MemberRecord* member = shared_.table.find(id);
     if (member == nullptr || member->state != MemberState::kSuspect) continue;
     wire::Update dead;
     dead.kind = wire::UpdateKind::kDead;
@@ -66,7 +66,7 @@ void Membership::tick(MonoTime now) {
   joiner_.tick();
   adverts_.tick();
   for (const auto& id : syncer_.tick()) {
-    const Member* member = shared_.table.find(id);
+    const MemberRecord* member = shared_.table.find(id);
     if (member != nullptr && member->live() && joiner_.waits_for_sync(id)) syncer_.begin(*member);
   }
   if (sync_at_ <= now) sync_tick();
@@ -75,7 +75,7 @@ void Membership::tick(MonoTime now) {
 }
 
 void Membership::peer_heard(MonoTime now, NodeId node, Incarnation incarnation) {
-  Member* member = shared_.table.find(node);
+  MemberRecord* member = shared_.table.find(node);
   if (left_ || member == nullptr || node == shared_.self_id) return;
   if (incarnation < member->numbers.incarnation) return;  // mail of an earlier life
   const bool same_life = incarnation == member->numbers.incarnation;
@@ -92,7 +92,7 @@ void Membership::peer_heard(MonoTime now, NodeId node, Incarnation incarnation) 
 }
 
 void Membership::link_refused(MonoTime now, NodeId node) {
-  Member* member = shared_.table.find(node);
+  MemberRecord* member = shared_.table.find(node);
   if (left_ || member == nullptr || node == shared_.self_id || !member->live()) return;
   begin(now);
   member->refused = true;
@@ -117,7 +117,7 @@ void Membership::held_up(MonoTime now, Nanos duration) {
 
 void Membership::set_advert(MonoTime now, Bytes advert) {
   HEADRACE_CHECK(advert.size() <= limits::kAdvertBytes);
-  Member& self = *shared_.table.find(shared_.self_id);
+  MemberRecord& self = *shared_.table.find(shared_.self_id);
   if (left_ || adverts_.bytes(self.id) == advert) return;
   begin(now);
   self.advert_version += 1;
@@ -153,14 +153,14 @@ std::vector<MemberOutput> Membership::take_outputs() { return std::exchange(shar
 
 void Membership::gossip_tick() {
   const auto targets =
-      shared_.table.sample(shared_.random, shared_.profile.gossip_nodes, [&](const Member& m) {
+      shared_.table.sample(shared_.random, shared_.profile.gossip_nodes, [&](const MemberRecord& m) {
         if (m.id == shared_.self_id) return false;
         return m.live() || (m.state == MemberState::kDead &&
                             shared_.now < m.since + shared_.profile.gossip_to_dead);
       });
   // Nobody to tell: whoever comes asks for the whole view.
   if (targets.empty()) shared_.gossip.clear();
-  for (const Member* target : targets) {
+  for (const MemberRecord* target : targets) {
     wire::Gossip gossip;
     shared_.add_gossip(gossip.updates);
     if (gossip.updates.empty()) break;
@@ -171,7 +171,7 @@ void Membership::gossip_tick() {
 }
 
 void Membership::sync_tick() {
-  const auto picked = shared_.table.sample(shared_.random, 1, [&](const Member& m) {
+  const auto picked = shared_.table.sample(shared_.random, 1, [&](const MemberRecord& m) {
     return m.id != shared_.self_id && m.state == MemberState::kAlive;
   });
   if (!picked.empty()) syncer_.begin(*picked.front());

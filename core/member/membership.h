@@ -80,8 +80,8 @@ class Membership final {
   bool ready() const { return ready_; }
 
   // This node first, dead and left ones too while they are remembered.
-  const std::vector<Member>& members() const { return shared_.table.all(); }
-  const Member* find(NodeId id) const { return shared_.table.find(id); }
+  const std::vector<MemberRecord>& members() const { return shared_.table.all(); }
+  const MemberRecord* find(NodeId id) const { return shared_.table.find(id); }
   // Alive or suspect, this node included.
   std::size_t live() const { return shared_.table.live(); }
   // Of this node or another; empty if none came yet. Valid until the next input. Kept while the
@@ -115,9 +115,9 @@ class Membership final {
   void learn(const std::vector<wire::Update>& updates, Via via);
   void learn(const wire::Update& update, Via via);
   void learn_of_self(const wire::Update& update);
-  void learn_advert(Member& member, const wire::Update& update);
-  void learn_alive(Member& member, const wire::Update& update);
-  void learn_state(Member& member, const wire::Update& update);
+  void learn_advert(MemberRecord& member, const wire::Update& update);
+  void learn_alive(MemberRecord& member, const wire::Update& update);
+  void learn_state(MemberRecord& member, const wire::Update& update);
   void join(const wire::Update& update);
   void refute(const Numbers& told);
   void forget_old();

@@ -18,7 +18,7 @@ void Membership::on(NodeId from, const Hello& hello) {
   }
   if (hello.belief && hello.belief->id == shared_.self_id) learn(*hello.belief, Via::kGossip);
   learn(hello.self, Via::kGossip);
-  const Member* member = shared_.table.find(from);
+  const MemberRecord* member = shared_.table.find(from);
   if (member == nullptr) {
     return shared_.send(from, theirs.control_endpoint,
                         Reject{hello.round, RejectReason::kFull, "too many members"});
@@ -36,7 +36,7 @@ void Membership::on(NodeId from, const Hello& hello) {
 void Membership::on(NodeId from, const HelloAck& ack) {
   if (from == shared_.self_id || ack.self.id != from) return;
   learn(ack.self, Via::kGossip);
-  const Member* member = shared_.table.find(from);
+  const MemberRecord* member = shared_.table.find(from);
   if (member == nullptr) return;
   if (ack.belief && ack.belief->id == shared_.self_id) {
     const auto before = numbers();
@@ -58,7 +58,7 @@ void Membership::on(NodeId from, const Reject& reject) {
 void Membership::on(NodeId from, const Ping& ping) {
   if (left_) return shared_.send(from, ping.endpoint, Ack{ping.seq, {}});
   learn(ping.updates, Via::kGossip);
-  const Member* member = shared_.table.find(from);
+  const MemberRecord* member = shared_.table.find(from);
   Ack ack{ping.seq, {}};
   // What we think of the caller, if it would not agree.
   if (member != nullptr && member->state != MemberState::kAlive) {
@@ -83,18 +83,18 @@ void Membership::on(NodeId, const Nack& nack) { prober_.nacked(nack.seq); }
 void Membership::on(NodeId, const Gossip& gossip) { learn(gossip.updates, Via::kGossip); }
 
 void Membership::on(NodeId from, const SyncDigest& digest) {
-  const Member* member = shared_.table.find(from);
+  const MemberRecord* member = shared_.table.find(from);
   if (member != nullptr) syncer_.on_digest(*member, digest);
 }
 
 void Membership::on(NodeId from, const SyncNeed& need) {
-  const Member* member = shared_.table.find(from);
+  const MemberRecord* member = shared_.table.find(from);
   if (member != nullptr) syncer_.on_need(*member, need);
 }
 
 void Membership::on(NodeId from, const SyncState& state) {
   learn(state.updates, Via::kSync);
-  const Member* member = shared_.table.find(from);
+  const MemberRecord* member = shared_.table.find(from);
   if (member != nullptr && syncer_.on_state(*member, state)) joiner_.synced(from);
 }
 
@@ -109,7 +109,7 @@ void Membership::on(NodeId from, const Leave& leave) {
 void Membership::on(NodeId from, const AdvertGet& get) { adverts_.on_get(from, get); }
 
 void Membership::on(NodeId from, const AdvertChunk& chunk) {
-  const Member* member = shared_.table.find(from);
+  const MemberRecord* member = shared_.table.find(from);
   if (member == nullptr) return;
   const auto version = adverts_.on_chunk(*member, chunk);
   if (version) shared_.outputs.push_back(AdvertChanged{chunk.node, *version});

@@ -15,7 +15,7 @@ void Membership::learn(const std::vector<Update>& updates, Via via) {
 
 void Membership::learn(const Update& update, Via via) {
   if (update.id == shared_.self_id) return learn_of_self(update);
-  Member* member = shared_.table.find(update.id);
+  MemberRecord* member = shared_.table.find(update.id);
   if (member == nullptr) {
     // The dead whom we never met are no news, and would be told for ever.
     if (update.kind == UpdateKind::kAlive) join(update);
@@ -38,13 +38,13 @@ void Membership::join(const Update& update) {
     full_ = true;
     return;
   }
-  Member member;
+  MemberRecord member;
   member.id = update.id;
   member.numbers = update.numbers;
   member.advert_version = update.advert_version;
   member.about = update.about;
   member.since = shared_.now;
-  const Member& added = shared_.table.add(std::move(member));
+  const MemberRecord& added = shared_.table.add(std::move(member));
   prober_.member_added(update.id);
   shared_.outputs.push_back(MemberChanged{update.id, MemberState::kAlive, MemberState::kAlive,
                                           MemberChanged::What::kJoined});
@@ -52,7 +52,7 @@ void Membership::join(const Update& update) {
   adverts_.member_changed(added);
 }
 
-void Membership::learn_advert(Member& member, const Update& update) {
+void Membership::learn_advert(MemberRecord& member, const Update& update) {
   if (update.numbers.incarnation != member.numbers.incarnation) return;
   if (update.advert_version <= member.advert_version) return;
   member.advert_version = update.advert_version;
@@ -63,7 +63,7 @@ void Membership::learn_advert(Member& member, const Update& update) {
   adverts_.member_changed(member);
 }
 
-void Membership::learn_alive(Member& member, const Update& update) {
+void Membership::learn_alive(MemberRecord& member, const Update& update) {
   if (!beats(update.numbers, MemberState::kAlive, member.numbers, member.state)) {
     return learn_advert(member, update);
   }
@@ -91,7 +91,7 @@ void Membership::learn_alive(Member& member, const Update& update) {
   adverts_.member_changed(member);
 }
 
-void Membership::learn_state(Member& member, const Update& update) {
+void Membership::learn_state(MemberRecord& member, const Update& update) {
   const auto state = state_of(update.kind);
   const bool suspect = state == MemberState::kSuspect;
   if (suspect && member.state == state && member.numbers == update.numbers) {
@@ -137,7 +137,7 @@ void Membership::learn_of_self(const Update& update) {
 
 void Membership::refute(const Numbers& told) {
   if (told.refutation >= limits::kRefutations) return;
-  Member& self = *shared_.table.find(shared_.self_id);
+  MemberRecord& self = *shared_.table.find(shared_.self_id);
   self.numbers.refutation = told.refutation + 1;
   shared_.health.worse(1);
   shared_.gossip.put(shared_.alive_update(self), true);

@@ -26,15 +26,15 @@ void Prober::member_added(NodeId id) {
   round_.insert(round_.begin() + static_cast<std::ptrdiff_t>(place), id);
 }
 
-const Member* Prober::next_in_round() {
+const MemberRecord* Prober::next_in_round() {
   for (int pass = 0; pass < 2; ++pass) {
     while (place_ < round_.size()) {
-      const Member* member = shared_.table.find(round_[place_++]);
+      const MemberRecord* member = shared_.table.find(round_[place_++]);
       if (member != nullptr && member->live() && !probing(member->id)) return member;
     }
     place_ = 0;
     std::erase_if(round_, [&](NodeId id) {
-      const Member* member = shared_.table.find(id);
+      const MemberRecord* member = shared_.table.find(id);
       return member == nullptr || !member->live();
     });
     for (std::size_t i = round_.size(); i > 1; --i) {
@@ -49,7 +49,7 @@ bool Prober::probing(NodeId id) const {
                      [&](const auto& entry) { return entry.second.target == id; });
 }
 
-void Prober::begin(const Member& target, const std::optional<wire::Update>& accusation,
+void Prober::begin(const MemberRecord& target, const std::optional<wire::Update>& accusation,
                    bool direct) {
   const auto seq = ++last_seq_;
   Probe probe;
@@ -80,16 +80,16 @@ void Prober::begin(const Member& target, const std::optional<wire::Update>& accu
 
 void Prober::ask_helpers(std::uint64_t seq, Probe& probe) {
   probe.indirect_at = kNever;
-  const Member* target = shared_.table.find(probe.target);
+  const MemberRecord* target = shared_.table.find(probe.target);
   if (target == nullptr) return;
   const auto helpers =
-      shared_.table.sample(shared_.random, shared_.profile.indirect_probes, [&](const Member& m) {
+      shared_.table.sample(shared_.random, shared_.profile.indirect_probes, [&](const MemberRecord& m) {
         return m.state == MemberState::kAlive && m.id != shared_.self_id && m.id != probe.target;
       });
   const auto timeout = std::chrono::duration_cast<Millis>(shared_.profile.ack_timeout);
   const wire::PingRequest request{seq, probe.target, target->about->control_endpoint,
                                   static_cast<std::uint32_t>(timeout.count())};
-  for (const Member* helper : helpers) shared_.send(*helper, request);
+  for (const MemberRecord* helper : helpers) shared_.send(*helper, request);
   probe.helpers = static_cast<unsigned>(helpers.size());
 }
 
@@ -112,7 +112,7 @@ std::vector<Prober::Failed> Prober::tick() {
   tick_relays();
   begin_waiting();
   if (next_round_ <= now) {
-    const Member* target = next_in_round();
+    const MemberRecord* target = next_in_round();
     if (target != nullptr) begin(*target, {}, true);
     next_round_ = now + shared_.health.stretch(shared_.profile.probe_interval);
   }
@@ -134,7 +134,7 @@ void Prober::begin_waiting() {
   while (!waiting_.empty() && probes_.size() < kChecksAtATime) {
     const auto accusation = waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
-    const Member* target = shared_.table.find(accusation.id);
+    const MemberRecord* target = shared_.table.find(accusation.id);
     // Refuted meanwhile, or found dead: nothing to check.
     if (target == nullptr || !target->live() || target->numbers > accusation.numbers) continue;
     begin(*target, accusation, true);
@@ -153,7 +153,7 @@ void Prober::check_indirectly(NodeId id) {
     probes_.erase(at);
     break;
   }
-  const Member* target = shared_.table.find(id);
+  const MemberRecord* target = shared_.table.find(id);
   if (target != nullptr) begin(*target, {}, false);
 }
 
@@ -191,7 +191,7 @@ void Prober::nacked(std::uint64_t seq) {
 }
 
 void Prober::relay(NodeId from, const wire::PingRequest& request) {
-  const Member* origin = shared_.table.find(from);
+  const MemberRecord* origin = shared_.table.find(from);
   if (origin == nullptr || relays_.size() >= limits::kRelayedPings) return;
   const auto seq = ++last_seq_;
   const Nanos timeout = Millis{std::min<std::uint32_t>(request.timeout_ms, 60'000)};

@@ -61,9 +61,9 @@ class Prober final {
     MonoTime ends_at;
   };
 
-  const Member* next_in_round();
+  const MemberRecord* next_in_round();
   bool probing(NodeId id) const;
-  void begin(const Member& target, const std::optional<wire::Update>& accusation, bool direct);
+  void begin(const MemberRecord& target, const std::optional<wire::Update>& accusation, bool direct);
   void ask_helpers(std::uint64_t seq, Probe& probe);
   void begin_waiting();
   void tick_relays();

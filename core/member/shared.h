@@ -31,12 +31,12 @@ struct Shared {
   Suspicions suspicions;
   std::vector<MemberOutput> outputs;
 
-  const Member& self() const { return table.all().front(); }  // added first, never removed
+  const MemberRecord& self() const { return table.all().front(); }  // added first, never removed
 
   void send(NodeId to, const std::string& endpoint, const wire::MemberMessage& message) {
     outputs.push_back(SendMember{to, endpoint, wire::encode_member(message)});
   }
-  void send(const Member& to, const wire::MemberMessage& message) {
+  void send(const MemberRecord& to, const wire::MemberMessage& message) {
     send(to.id, to.about->control_endpoint, message);
   }
   // Gossip that rides on a message which leaves anyway.
@@ -51,12 +51,12 @@ struct Shared {
   // fits none.
   std::uint64_t first_number() { return random.next() >> 16; }
 
-  wire::Update alive_update(const Member& member) const {
+  wire::Update alive_update(const MemberRecord& member) const {
     return {wire::UpdateKind::kAlive, member.id,   member.numbers, NodeId{},
             member.advert_version,    member.about};
   }
   // The belief alone, without description.
-  wire::Update state_update(const Member& member) const {
+  wire::Update state_update(const MemberRecord& member) const {
     wire::Update update;
     update.kind = update_kind(member.state);
     update.id = member.id;

@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-void Syncer::begin(const Member& peer) {
+void Syncer::begin(const MemberRecord& peer) {
   if (rounds_.size() >= shared_.profile.concurrent_syncs) return;
   for (const auto& [id, round] : rounds_) {
     if (round.peer == peer.id) return;
@@ -16,7 +16,7 @@ void Syncer::begin(const Member& peer) {
   shared_.send(peer, wire::SyncDigest{last_round_, shared_.table.hash()});
 }
 
-void Syncer::on_digest(const Member& from, const wire::SyncDigest& digest) {
+void Syncer::on_digest(const MemberRecord& from, const wire::SyncDigest& digest) {
   if (digest.hash == shared_.table.hash())
     return send_state(from, digest.round, true, true, {}, {});
   const auto& members = shared_.table.all();
@@ -35,7 +35,7 @@ void Syncer::on_digest(const Member& from, const wire::SyncDigest& digest) {
   }
 }
 
-void Syncer::on_need(const Member& from, const wire::SyncNeed& need) {
+void Syncer::on_need(const MemberRecord& from, const wire::SyncNeed& need) {
   const auto at = rounds_.find(need.round);
   if (at == rounds_.end() || at->second.peer != from.id) return;
   auto& round = at->second;
@@ -56,7 +56,7 @@ void Syncer::on_need(const Member& from, const wire::SyncNeed& need) {
 void Syncer::compare(Round& round, const wire::SyncEntry& entry) {
   round.listed.push_back(entry.id);
   const auto state = state_of(entry.state);
-  const Member* mine = shared_.table.find(entry.id);
+  const MemberRecord* mine = shared_.table.find(entry.id);
   if (mine == nullptr) {
     // The dead whom we never met are no news.
     if (state <= MemberState::kSuspect) round.wanted.push_back(entry.id);
@@ -74,16 +74,16 @@ void Syncer::compare(Round& round, const wire::SyncEntry& entry) {
 }
 
 // A belief with the description it rests on, for somebody who may know neither.
-void Syncer::add_all(const Member& member, std::vector<wire::Update>& updates) const {
+void Syncer::add_all(const MemberRecord& member, std::vector<wire::Update>& updates) const {
   updates.push_back(shared_.alive_update(member));
   if (member.state != MemberState::kAlive) updates.push_back(shared_.state_update(member));
 }
 
-bool Syncer::on_state(const Member& from, const wire::SyncState& state) {
+bool Syncer::on_state(const MemberRecord& from, const wire::SyncState& state) {
   if (!state.answer) {
     std::vector<wire::Update> updates;
     for (const auto& id : state.wanted) {
-      const Member* member = shared_.table.find(id);
+      const MemberRecord* member = shared_.table.find(id);
       if (member != nullptr) add_all(*member, updates);
     }
     send_state(from, state.round, true, state.last, std::move(updates), {});
@@ -96,7 +96,7 @@ bool Syncer::on_state(const Member& from, const wire::SyncState& state) {
   return state.last;
 }
 
-void Syncer::send_state(const Member& to, std::uint64_t round, bool answer, bool last,
+void Syncer::send_state(const MemberRecord& to, std::uint64_t round, bool answer, bool last,
                         std::vector<wire::Update> updates, std::vector<NodeId> wanted) {
   std::size_t at = 0;
   std::size_t asked = 0;

@@ -23,11 +23,11 @@ class Syncer final {
   explicit Syncer(Shared& shared) : shared_(shared), last_round_(shared.first_number()) {}
 
   // Nothing if one with that member runs already, or Profile::concurrent_syncs do.
-  void begin(const Member& peer);
-  void on_digest(const Member& from, const wire::SyncDigest& digest);
-  void on_need(const Member& from, const wire::SyncNeed& need);
+  void begin(const MemberRecord& peer);
+  void on_digest(const MemberRecord& from, const wire::SyncDigest& digest);
+  void on_need(const MemberRecord& from, const wire::SyncNeed& need);
   // True if that ends a sync which this node began.
-  bool on_state(const Member& from, const wire::SyncState& state);
+  bool on_state(const MemberRecord& from, const wire::SyncState& state);
 
   // Gives up what was not answered in time; returns with whom.
   std::vector<NodeId> tick();
@@ -46,8 +46,8 @@ class Syncer final {
   };
 
   void compare(Round& round, const wire::SyncEntry& entry);
-  void add_all(const Member& member, std::vector<wire::Update>& updates) const;
-  void send_state(const Member& to, std::uint64_t round, bool answer, bool last,
+  void add_all(const MemberRecord& member, std::vector<wire::Update>& updates) const;
+  void send_state(const MemberRecord& to, std::uint64_t round, bool answer, bool last,
                   std::vector<wire::Update> updates, std::vector<NodeId> wanted);
 
   Shared& shared_;

@@ -126,7 +126,7 @@ bool Cluster::agreed() const {
     if ((*viewer)->live() != alive) return false;
     for (const auto& node : nodes_) {
       if (!node->membership || (*node)->left()) continue;
-      const Member* member = (*viewer)->find(node->id);
+      const MemberRecord* member = (*viewer)->find(node->id);
       if (member == nullptr || member->state != MemberState::kAlive) return false;
       if (member->numbers != (*node)->numbers()) return false;
       if (member->about->control_endpoint != node->endpoint) return false;
@@ -140,7 +140,7 @@ bool Cluster::all_see(std::size_t place, MemberState state) const {
   const auto id = nodes_[place]->id;
   return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& viewer) {
     if (!viewer->membership || viewer->id == id) return true;
-    const Member* member = (*viewer)->find(id);
+    const MemberRecord* member = (*viewer)->find(id);
     return member != nullptr && member->state == state;
   });
 }

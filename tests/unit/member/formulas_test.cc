@@ -160,7 +160,7 @@ TEST_CASE("gossip keeps to its budget in bytes and to its number of repeats") {
 
 TEST_CASE("the hash of a view tells live members apart and does not depend on their order") {
   const auto member = [](std::uint64_t n, std::uint64_t refutation = 0) {
-    Member m;
+    MemberRecord m;
     m.id = id_of(n);
     m.numbers = {1, refutation};
     return m;
