@@ -1,12 +1,14 @@
 // A node: a program's membership in a Headrace cluster. Events, durable jobs, members.
 //
 // Threads:  any call from any thread, callbacks included, unless marked [no callback].
-// Blocking: only open, close, run and calls with a `timeout` wait; closing the node ends a wait with kClosed.
-// Callbacks run on worker threads with no lock held: for one Registration one at a time and in order, for one
-//   Consumer up to `parallel` at once. What they throw is caught: counted and noted for an event, a failed
-//   attempt for a job.
-// Handles move, don't copy, and may outlive the Node (their calls then return kClosed). Nothing throws.
-// kOutcomeUnknown: stored or not, nobody knows; repeat with the id in the error, and it is the same job.
+// Blocking: only open, close, run and calls with a `timeout` wait; closing the node ends a wait
+// with kClosed. Callbacks run on worker threads with no lock held: for one Registration one at a
+// time and in order, for one
+//   Consumer up to `parallel` at once. What they throw is caught: counted and noted for an event, a
+//   failed attempt for a job.
+// Handles move, don't copy, and may outlive the Node (their calls then return kClosed). Nothing
+// throws. kOutcomeUnknown: stored or not, nobody knows; repeat with the id in the error, and it is
+// the same job.
 #pragma once
 
 #include <cstdint>
@@ -28,53 +30,58 @@
 
 namespace headrace {
 
+class Node;
+struct NodeOptions;
+
 namespace runtime {
-class Runtime;      // the threads behind a Node
+class Runtime;  // the threads behind a Node
+struct InternalOptions;
+Result<Node> open_node(NodeOptions options, InternalOptions internal);
 struct ConsumerHandle;
 struct RegistrationHandle;
 struct RunningJobState;
 }  // namespace runtime
 
 struct NodeOptions {
-  std::string name{};                         // for people; empty: two words made from the id
-  std::filesystem::path data{};               // empty: no store; durable calls go to `owner`
-  std::string listen{};                       // empty: loopback, a free port
-  std::vector<std::string> join{};            // endpoints of nodes to join through
-  std::string owner{};                        // endpoint; empty: the first seed that has a store
-  std::string cluster{"default"};             // nodes of another cluster are not heard
+  std::string name{};               // for people; empty: two words made from the id
+  std::filesystem::path data{};     // empty: no store; durable calls go to `owner`
+  std::string listen{};             // empty: loopback, a free port
+  std::vector<std::string> join{};  // endpoints of nodes to join through
+  std::string owner{};              // endpoint; empty: the first seed that has a store
+  std::string cluster{"default"};   // nodes of another cluster are not heard
   std::map<std::string, std::string> tags{};
-  bool insecure = false;                      // needed to listen off loopback
+  bool insecure = false;  // needed to listen off loopback
 };
 
 struct Event {
-  std::string_view topic;                     // views end with the callback
+  std::string_view topic;  // views end with the callback
   const ParamSet& params;
   BytesView payload;
-  NodeId node;                                // the publisher
+  NodeId node;  // the publisher
   EventId id;
-  WallTime time;                              // the publisher's clock
-  std::uint64_t seq;                          // counts the publisher's events
+  WallTime time;      // the publisher's clock
+  std::uint64_t seq;  // counts the publisher's events
 };
 
 struct Published {
   EventId id{};
-  std::uint32_t destinations = 0;             // nodes it went to, this one included
-  std::uint32_t dropped = 0;                  // nodes it did not go to for want of room
+  std::uint32_t destinations = 0;  // nodes it went to, this one included
+  std::uint32_t dropped = 0;       // nodes it did not go to for want of room
 };
 
 struct OnOptions {
-  bool sink = false;                          // offered the event even if a more specific topic was delivered
+  bool sink = false;  // offered the event even if a more specific topic was delivered
 };
 
 struct ConsumerOptions {
-  unsigned parallel = 1;                      // slots: handlers that run at once
-  std::optional<unsigned> hwm{}, lwm{};       // the window; unset: automatic
+  unsigned parallel = 1;                 // slots: handlers that run at once
+  std::optional<unsigned> hwm{}, lwm{};  // the window; unset: automatic
 };
 
 struct Member {
   NodeId id{};
   std::string name;
-  std::string state;                          // alive, suspect, dead, left
+  std::string state;  // alive, suspect, dead, left
   std::string endpoint;
   Incarnation incarnation = 0;
   std::map<std::string, std::string> tags;
@@ -100,9 +107,11 @@ class RunningJob {
   std::string_view topic() const;
   const ParamSet& params() const;
   BytesView payload() const;
-  unsigned attempt() const;                   // 1 the first time
+  unsigned attempt() const;  // 1 the first time
   unsigned deliveries() const;
-  bool stopping() const;                      // its result will not count any more, or its node is closing
+  bool stopping() const;  // its result will not count any more, or its node is closing
+  // Keeps what topic() and payload() show after the handler has returned.
+  std::shared_ptr<const void> hold() const;
 
  private:
   runtime::RunningJobState& state_;
@@ -113,7 +122,7 @@ class [[nodiscard]] JobHandle {
   JobHandle(std::shared_ptr<runtime::Runtime> runtime, JobId id, Level level)
       : runtime_(std::move(runtime)), id_(id), level_(level) {}
   JobId id() const { return id_; }
-  Level level() const { return level_; }      // as acknowledged
+  Level level() const { return level_; }  // as acknowledged
   Result<JobInfo> info(Millis timeout = Millis{5000}) const;
   // Waits for its end; no timeout: for ever. kTimeout; kJobFailed names the state and the reason.
   Result<Value> result(std::optional<Millis> timeout = {}) const;
@@ -127,12 +136,13 @@ class [[nodiscard]] JobHandle {
 class [[nodiscard]] Registration {
  public:
   explicit Registration(std::shared_ptr<runtime::RegistrationHandle> handle);
-  ~Registration();                            // unregisters, unless kept
+  ~Registration();  // unregisters, unless kept
   Registration(Registration&&) noexcept;
   Registration& operator=(Registration&&) noexcept;
   std::uint64_t id() const;
-  void keep();                                // let it stand until the node closes
-  // True once; none of its callbacks starts afterwards; waits for one that runs, unless called inside it.
+  void keep();  // let it stand until the node closes
+  // True once; none of its callbacks starts afterwards; waits for one that runs, unless called
+  // inside it.
   bool unregister();
 
  private:
@@ -142,11 +152,11 @@ class [[nodiscard]] Registration {
 class [[nodiscard]] Consumer {
  public:
   explicit Consumer(std::shared_ptr<runtime::ConsumerHandle> handle);
-  ~Consumer();                                // stops, unless kept
+  ~Consumer();  // stops, unless kept
   Consumer(Consumer&&) noexcept;
   Consumer& operator=(Consumer&&) noexcept;
-  void keep();                                // let it stand until the node closes
-  void stop();                                // hands back what has not started; what runs goes on
+  void keep();  // let it stand until the node closes
+  void stop();  // hands back what has not started; what runs goes on
 
  private:
   std::shared_ptr<runtime::ConsumerHandle> handle_;
@@ -157,10 +167,12 @@ class Jobs {
   explicit Jobs(std::weak_ptr<runtime::Runtime> runtime) : runtime_(std::move(runtime)) {}
   // Returns when the job is stored at spec.level.
   Result<JobHandle> add(JobSpec spec, Millis timeout = Millis{30000});
-  // Waits for a place among the pending, not for the store. `done` runs on a worker thread. [no callback]
+  // Waits for a place among the pending, not for the store. `done` runs on a worker thread. [no
+  // callback]
   Result<void> add_async(JobSpec spec, std::function<void(Result<JobHandle>)> done);
   // All or none, in one commit.
-  Result<std::vector<JobHandle>> add_many(std::vector<JobSpec> specs, Millis timeout = Millis{30000});
+  Result<std::vector<JobHandle>> add_many(std::vector<JobSpec> specs,
+                                          Millis timeout = Millis{30000});
   Result<JobInfo> get(JobId id, Millis timeout = Millis{5000}) const;
   // The node's own store, else its owner's. Oldest first.
   Result<std::vector<JobInfo>> find(JobFilter filter, Millis timeout = Millis{5000}) const;
@@ -171,16 +183,17 @@ class Jobs {
 
 class Node {
  public:
-  // Opens store, sockets and threads; joins in the background. kInUse, kStore, kInvalid, kForbidden.
+  // Opens store, sockets and threads; joins in the background. kInUse, kStore, kInvalid,
+  // kForbidden.
   static Result<Node> open(NodeOptions options = {});
-  ~Node();                                    // close(0)
+  ~Node();  // close(0)
   Node(Node&&) noexcept;
   Node& operator=(Node&&) noexcept;
 
   // Lets callbacks end within `drain`, hands back the rest, flushes, leaves. [no callback]
   Result<void> close(Millis drain = Millis{5000});
-  void stop();                                // ends run(); never waits
-  Result<void> run();                         // until stop(), SIGINT or SIGTERM. [no callback]
+  void stop();         // ends run(); never waits
+  Result<void> run();  // until stop(), SIGINT or SIGTERM. [no callback]
 
   const NodeId& id() const;
   const std::string& name() const;
@@ -188,18 +201,22 @@ class Node {
   // Until it knows every member that its seeds know, with what they registered. [no callback]
   Result<void> wait_ready(Millis timeout = Millis{5000});
 
-  Result<Registration> on(std::string topic, std::function<void(const Event&)> callback, OnOptions options = {});
+  Result<Registration> on(std::string topic, std::function<void(const Event&)> callback,
+                          OnOptions options = {});
   Result<Consumer> consume(std::string topics, std::function<JobOutcome(RunningJob&)> handler,
                            ConsumerOptions options = {});
-  // Waits up to `timeout` for room at destinations that are moving; one that is not is dropped and counted.
-  Result<Published> publish(std::string_view topic, const ParamSet& params = {}, BytesView payload = {},
-                            Millis timeout = Millis{1000});
-  Result<Published> try_publish(std::string_view topic, const ParamSet& params = {}, BytesView payload = {});
+  // Waits up to `timeout` for room at destinations that are moving; one that is not is dropped and
+  // counted.
+  Result<Published> publish(std::string_view topic, const ParamSet& params = {},
+                            BytesView payload = {}, Millis timeout = Millis{1000});
+  Result<Published> try_publish(std::string_view topic, const ParamSet& params = {},
+                                BytesView payload = {});
   std::size_t match_count(std::string_view topic) const;  // nodes that an event there would go to
   std::vector<Member> members() const;
   Jobs& jobs();
 
  private:
+  friend Result<Node> runtime::open_node(NodeOptions options, runtime::InternalOptions internal);
   explicit Node(std::shared_ptr<runtime::Runtime> runtime);
   std::shared_ptr<runtime::Runtime> runtime_;
   std::unique_ptr<Jobs> jobs_;

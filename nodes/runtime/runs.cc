@@ -1,0 +1,68 @@
+#include "nodes/runtime/runs.h"
+
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace headrace::runtime {
+
+void Runs::add(const job::Now& now, Peer* peer, std::shared_ptr<const ConsumerEntry> consumer) {
+  const auto key = consumer->key;
+  if (peer != nullptr) {
+    const auto number = peer->add_consumer(now, consumer->config);
+    numbers_[key] = number;
+    by_number_[number] = consumer;
+  }
+  consumers_.emplace(key, std::move(consumer));
+}
+
+void Runs::stop(const job::Now& now, Peer* peer, std::uint64_t key) {
+  consumers_.erase(key);
+  const auto number = numbers_.find(key);
+  if (number == numbers_.end()) return;
+  if (peer != nullptr) peer->stop_consumer(now, number->second);
+  by_number_.erase(number->second);  // its runs hold the handler
+  numbers_.erase(number);
+}
+
+void Runs::bind(const job::Now& now, Peer& peer, std::uint64_t era) {
+  stop_all();
+  runs_.clear();
+  starts_.clear();
+  numbers_.clear();
+  by_number_.clear();
+  era_ = era;
+  for (const auto& [key, consumer] : std::exchange(consumers_, {})) add(now, &peer, consumer);
+}
+
+void Runs::start(StartJob start) {
+  const auto consumer = by_number_.find(start.consumer);
+  HEADRACE_CHECK(consumer != by_number_.end());  // a stopped one starts nothing
+  auto state = std::make_shared<RunningJobState>();
+  state->consumer = consumer->second;
+  state->job = std::move(start.job);
+  state->era = era_;
+  state->run = start.run;
+  runs_.emplace(start.run, state);
+  starts_.push_back([this, state] {
+    auto end = run_handler(*state);
+    report_({state->era, state->run, std::move(end)});
+  });
+}
+
+void Runs::stop(job::RunId run) {
+  const auto found = runs_.find(run);
+  if (found != runs_.end()) found->second->stopping.store(true, std::memory_order_relaxed);
+}
+
+void Runs::stop_all() {
+  for (const auto& [run, state] : runs_) state->stopping.store(true, std::memory_order_relaxed);
+}
+
+void Runs::ended(const job::Now& now, Peer& peer, JobEnded ended) {
+  if (ended.era != era_) return;
+  runs_.erase(ended.run);
+  peer.on_job_ended(now, ended.run, std::move(ended.end));
+}
+
+}  // namespace headrace::runtime
