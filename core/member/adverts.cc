@@ -96,7 +96,8 @@ void Adverts::on_get(NodeId from, const wire::AdvertGet& get) {
   shared_.send(from, get.endpoint, answer);
 }
 
-std::optional<std::uint64_t> Adverts::on_chunk(const MemberRecord& from, const wire::AdvertChunk& chunk) {
+std::optional<std::uint64_t> Adverts::on_chunk(const MemberRecord& from,
+                                               const wire::AdvertChunk& chunk) {
   const auto at = pulls_.find(chunk.node);
   const MemberRecord* member = shared_.table.find(chunk.node);
   if (at == pulls_.end() || member == nullptr || at->second.asked != from.id) return {};

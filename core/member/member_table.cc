@@ -41,7 +41,9 @@ MemberState state_of(wire::UpdateKind kind) {
 
 wire::UpdateKind update_kind(MemberState state) { return static_cast<wire::UpdateKind>(state); }
 
-MemberRecord* MemberTable::find(NodeId id) { return const_cast<MemberRecord*>(std::as_const(*this).find(id)); }
+MemberRecord* MemberTable::find(NodeId id) {
+  return const_cast<MemberRecord*>(std::as_const(*this).find(id));
+}
 
 const MemberRecord* MemberTable::find(NodeId id) const {
   const auto at = index_.find(id);

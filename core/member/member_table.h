@@ -49,8 +49,9 @@ class MemberTable final {
   std::size_t live() const { return live_; }
 
   // Up to `count` different members that `fits`, at random.
-  std::vector<const MemberRecord*> sample(Random& random, std::size_t count,
-                                    const std::function<bool(const MemberRecord&)>& fits) const;
+  std::vector<const MemberRecord*> sample(
+      Random& random, std::size_t count,
+      const std::function<bool(const MemberRecord&)>& fits) const;
 
   // Over all that is alive or suspect, independent of order: equal for equal views.
   std::uint64_t hash() const;

@@ -152,8 +152,8 @@ void Membership::leave(MonoTime now) {
 std::vector<MemberOutput> Membership::take_outputs() { return std::exchange(shared_.outputs, {}); }
 
 void Membership::gossip_tick() {
-  const auto targets =
-      shared_.table.sample(shared_.random, shared_.profile.gossip_nodes, [&](const MemberRecord& m) {
+  const auto targets = shared_.table.sample(
+      shared_.random, shared_.profile.gossip_nodes, [&](const MemberRecord& m) {
         if (m.id == shared_.self_id) return false;
         return m.live() || (m.state == MemberState::kDead &&
                             shared_.now < m.since + shared_.profile.gossip_to_dead);

@@ -82,8 +82,8 @@ void Prober::ask_helpers(std::uint64_t seq, Probe& probe) {
   probe.indirect_at = kNever;
   const MemberRecord* target = shared_.table.find(probe.target);
   if (target == nullptr) return;
-  const auto helpers =
-      shared_.table.sample(shared_.random, shared_.profile.indirect_probes, [&](const MemberRecord& m) {
+  const auto helpers = shared_.table.sample(
+      shared_.random, shared_.profile.indirect_probes, [&](const MemberRecord& m) {
         return m.state == MemberState::kAlive && m.id != shared_.self_id && m.id != probe.target;
       });
   const auto timeout = std::chrono::duration_cast<Millis>(shared_.profile.ack_timeout);

@@ -63,7 +63,8 @@ class Prober final {
 
   const MemberRecord* next_in_round();
   bool probing(NodeId id) const;
-  void begin(const MemberRecord& target, const std::optional<wire::Update>& accusation, bool direct);
+  void begin(const MemberRecord& target, const std::optional<wire::Update>& accusation,
+             bool direct);
   void ask_helpers(std::uint64_t seq, Probe& probe);
   void begin_waiting();
   void tick_relays();
