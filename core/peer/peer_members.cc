@@ -25,8 +25,9 @@ void Peer::follow_membership(const job::Now& now) {
 }
 
 void Peer::follow(const job::Now&, SendMember& mail) {
+  // To a member that is reached anyway, over the link that is there; an answer may go to somebody not met yet.
   const auto* member = mail.to.is_zero() ? nullptr : membership_.find(mail.to);
-  if (member != nullptr && member->live()) {
+  if (member != nullptr && member->live() && member->about->control_endpoint == mail.endpoint) {
     act(Send{mail.to, wire::Lane::kControl, std::move(mail.message)});
   } else {
     act(SendEndpoint{std::move(mail.endpoint), std::move(mail.message)});
