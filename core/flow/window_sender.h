@@ -6,6 +6,9 @@
 // credit(), and at last collect(): what is left of credit that was asked back is burned there, so
 // that use comes before burning. Call on_period() every kWindowPeriod as long as period_needed().
 //
+// Keep it for as long as this node and that consumer's process may both live, also while they
+// believe each other dead: one made anew would give numbers again and not be heard.
+//
 // To choose among consumers: the one with the most credit(), ties in rotation.
 //
 // Invariants: limit, used and burned only grow within a session; burned <= used <= limit; a number
