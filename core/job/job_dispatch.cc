@@ -92,6 +92,7 @@ JobOwner::Consumer* JobOwner::best_consumer(std::uint32_t topic, ConsumerKey& ke
 }
 
 void JobOwner::dispatch(const Now& now, const ConsumerKey& key, Consumer& consumer, JobPtr job) {
+  if (consumer.window.flights() == 0) consumer.heard = now.mono;  // a lease begins with its job
   const bool fresh = job->unwritten;
   if (fresh) write_rows(*job);
   Active active;
@@ -138,6 +139,7 @@ void JobOwner::load_and_send(const ConsumerKey& key, const Active& active) {
       if (consumer == consumers_.end() || consumer->second.window.credit() == 0) {
         return take_back(now, number, Charge::kNo);
       }
+      if (consumer->second.window.flights() == 0) consumer->second.heard = now.mono;
       send_item(key, consumer->second, at->second, **payload, After::kNothing);
     };
   });

@@ -146,6 +146,9 @@ void JobOwner::check_leases(const Now& now) {
     std::vector<std::uint64_t> back;
     consumer.window.on_dead(back);
     take_back(now, back, Charge::kDelivery);
+    // Only its jobs are over: as a member it may well be alive, so its window goes on asking.
+    consumer.window.on_alive();
+    consumer.heard = now.mono;
   }
   std::vector<std::uint64_t> lapsed;
   for (const auto& [node, numbers] : recovered_) {
