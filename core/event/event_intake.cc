@@ -23,6 +23,16 @@ EventIntake::Source::Source(const NodeId& id, Incarnation self, std::uint64_t se
       window(self, limits::kLaneWindowBytes, sessions),
       blobs(1, limits::kEventPayloadBytes) {}
 
+void EventIntake::restart(Incarnation self) {
+  lost_before_ = lost_bytes();
+  held_back_.clear();
+  watched_.clear();
+  control_.clear();
+  sources_.clear();
+  sessions_ = 0;
+  self_ = self;
+}
+
 Result<LocalRegistrations::Changed> EventIntake::add(LocalRegistration registration) {
   const auto id = registration.id;
   auto changed = registrations_.add(std::move(registration));

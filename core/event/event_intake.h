@@ -55,6 +55,9 @@ class EventIntake final {
 
   EventIntake(Incarnation self, Ended ended) : self_(self), ended_(std::move(ended)) {}
 
+  // Under another incarnation: what has not reached a queue is lost, registrations and queues stay.
+  void restart(Incarnation self);
+
   const LocalRegistrations& registrations() const { return registrations_; }
   const RegistrationAdvert& advert() { return registrations_.advert(); }
   Result<LocalRegistrations::Changed> add(LocalRegistration registration);

@@ -1,6 +1,7 @@
 #include "core/event/event_lane.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
@@ -14,6 +15,8 @@ namespace {
 // At most: the fields of a message around its byte strings.
 constexpr std::size_t kEventFieldBytes = 64;
 constexpr std::size_t kLaneHeadBytes = 48;
+
+constexpr unsigned kLooks = 2;
 constexpr std::size_t kPieceFieldBytes = 40;
 
 bool in_pieces(const wire::Event& event) { return event.payload.size() > limits::kChunkBytes; }
@@ -37,9 +40,11 @@ std::size_t EventLane::cost(const wire::Event& event) {
 
 EventLane::EventLane(const wire::FrameHead& head) : window(head.sender_incarnation), head_(head) {}
 
-MonoTime EventLane::stall_at() const {
-  const auto at = window.stall_at();
-  return refused_since_ ? std::min(at, *refused_since_ + kLaneStall) : at;
+void EventLane::look(MonoTime now) {
+  auto at = window.stall_at();
+  if (refused_since_) at = std::min(at, *refused_since_ + kLaneStall);
+  looks_ = at == std::exchange(stall_at_, at) && at != kNever ? looks_ + 1 : 0;
+  stalled_ = now >= at && looks_ >= kLooks;
 }
 
 EventLane::Frame& EventLane::new_frame(std::size_t reserve) {

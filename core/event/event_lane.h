@@ -50,9 +50,15 @@ class EventLane final {
 
   // Room for something new of that cost.
   bool fits(std::size_t cost) const { return waiting.empty() && window.fits(cost); }
-  // Nobody shall wait for it: neither window nor socket has moved.
-  bool stalled(MonoTime now) const { return now >= stall_at(); }
-  MonoTime stall_at() const;
+  // Nobody shall wait for it: neither window nor socket has moved for kLaneStall. Found by look(),
+  // which must have seen no movement several times: a node that was itself held up does not blame
+  // others.
+  bool stalled() const { return stalled_; }
+  void look(MonoTime now);
+  void moved() {
+    stalled_ = false;
+    looks_ = 0;
+  }
   // `event` must fit. A payload above limits::kChunkBytes goes ahead in pieces. Returns the encoded
   // message, for add_encoded() of other lanes, until the next call; nothing if there were pieces.
   BytesView add(const wire::Event& event);
@@ -64,7 +70,10 @@ class EventLane final {
   std::size_t bytes() const { return bytes_; }  // that wait for the socket
   EventFrameOut take();                         // not when empty()
   void put_back(EventFrameOut frame, MonoTime now);
-  void on_room() { refused_since_.reset(); }
+  void on_room() {
+    refused_since_.reset();
+    moved();
+  }
   bool refused() const { return refused_since_.has_value(); }
   // Drops all frames; returns the number of events in them.
   std::uint64_t clear();
@@ -94,6 +103,9 @@ class EventLane final {
   std::size_t bytes_ = 0;
   std::size_t expect_ = 0;  // the last frame's size: a busy lane allocates once a frame
   std::optional<MonoTime> refused_since_;
+  bool stalled_ = false;
+  unsigned looks_ = 0;          // without movement
+  MonoTime stall_at_ = kNever;  // at the last of them
 };
 
 }  // namespace headrace

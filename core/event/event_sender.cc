@@ -10,6 +10,9 @@
 namespace headrace {
 namespace {
 
+// How often lanes that somebody waits for are looked at.
+constexpr Millis kLookEvery{20};
+
 // One event and one frame: a lane that waits for a place among all frames can have one once so much
 // is free.
 constexpr std::size_t kAtOnce = limits::kEventPayloadBytes + 2 * limits::kFrameBytes;
@@ -98,7 +101,7 @@ void EventSender::wait(const std::vector<NodeId>& without_room,
     lane.window.admit(cost, now);
     set_due(lane);
     beat_ = true;
-    if (lane.stalled(now)) {
+    if (lane.stalled()) {
       ++parcel->dropped;
       ++dropped_;
       continue;
@@ -219,11 +222,22 @@ void EventSender::remove_member(const NodeId& node, MonoTime now) {
   promote_all(now);
 }
 
+void EventSender::restart(Incarnation life) {
+  for (const auto& [node, lane] : lanes_) {
+    router_.remove(node);
+    close_lane(*lane);
+  }
+  lanes_.clear();
+  self_.life = life;
+}
+
 void EventSender::on_state(const NodeId& node, const wire::LaneState& state, MonoTime now) {
   EventLane* lane = find(node);
   if (lane == nullptr || !lane->open) return;
   const auto before = lane->window.session();
+  const auto still = lane->window.stall_at();
   const bool room = lane->window.on_state(state, now);
+  if (lane->window.stall_at() != still) lane->moved();
   if (before.exists() && lane->window.session() != before) {
     // The frames belong to a session that is over: nobody would take them.
     queued_ -= lane->bytes();
@@ -295,9 +309,12 @@ void EventSender::collect(EventLane& lane, std::vector<std::pair<NodeId, Bytes>>
 void EventSender::tick(MonoTime now) {
   if (now >= period_at_) on_period(now);
   if (beat_ && period_at_ == kNever) period_at_ = now + kWindowPeriod;
+  if (waiting_.empty() || now < look_at_) return;
+  look_at_ = now + kLookEvery;
   const auto lanes = waiting_;
   for (EventLane* lane : lanes) {
-    if (lane->stalled(now)) drop_waiting(*lane);
+    lane->look(now);
+    if (lane->stalled()) drop_waiting(*lane);
   }
 }
 
@@ -314,9 +331,8 @@ void EventSender::on_period(MonoTime now) {
 }
 
 MonoTime EventSender::next_timer() const {
-  MonoTime at = beat_ && period_at_ == kNever ? MonoTime::min() : period_at_;
-  for (const EventLane* lane : waiting_) at = std::min(at, lane->stall_at());
-  return at;
+  const auto at = beat_ && period_at_ == kNever ? MonoTime::min() : period_at_;
+  return waiting_.empty() ? at : std::min(at, look_at_);
 }
 
 }  // namespace headrace

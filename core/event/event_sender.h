@@ -46,6 +46,8 @@ class EventSender final {
   };
 
   explicit EventSender(const Self& self) : self_(self), router_(self.node) {}
+  // Under another incarnation, knowing no member; numbers go on.
+  void restart(Incarnation life);
 
   EventRouter& router() { return router_; }
 
@@ -108,6 +110,7 @@ class EventSender final {
   std::size_t queued_ = 0;
   bool beat_ = false;  // a lane needs its periods
   MonoTime period_at_ = kNever;
+  MonoTime look_at_{};  // at the lanes that are waited for
 };
 
 }  // namespace headrace

@@ -4,6 +4,7 @@
 
 #include "core/event/event_id.h"
 #include "core/topic/topic.h"
+#include "nodes/runtime/interrupt.h"
 
 namespace headrace::runtime {
 namespace {
@@ -137,10 +138,10 @@ Result<Published> EventPlane::publish(std::string_view topic, BytesView params, 
   const auto parcel = place_rest(*offered, true);
   if (parcel->waiting > 0) {
     ++publishing_;
-    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    const auto deadline = deadline_after(mono_now(), timeout);
     leave(lock);
     lock.lock();
-    room_.wait_until(lock, deadline, [&] { return parcel->waiting == 0 || closed_; });
+    wait_until(room_, lock, deadline, [&] { return parcel->waiting == 0 || closed_; });
     --publishing_;
     if (parcel->waiting > 0) cancel(*parcel, hooks_.mono());
     if (closed_) return closed();

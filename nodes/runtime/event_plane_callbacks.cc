@@ -1,9 +1,11 @@
 // EventPlane: registrations, and the workers that run their callbacks.
+#include <bit>
 #include <exception>
 
 #include "core/event/event_id.h"
 #include "core/value/value_codec.h"
 #include "nodes/runtime/event_plane.h"
+#include "nodes/runtime/interrupt.h"
 
 namespace headrace::runtime {
 namespace {
@@ -51,7 +53,7 @@ bool EventPlane::remove_registration(RegistrationId id) {
   leave(lock);
   lock.lock();
   const auto self = std::this_thread::get_id();
-  ended_.wait(lock, [&] { return !runner->running || runner->worker == self; });
+  wait_until(ended_, lock, kNever, [&] { return !runner->running || runner->worker == self; });
   return true;
 }
 
@@ -88,7 +90,7 @@ void EventPlane::run(RegistrationId id) {
     const bool all = run_batch(*runner, *batch, until);
     if (all) batch->origin.hold.reset();  // the memory goes back without the lock
     lock.lock();
-    more = all && !runner->removed.load(std::memory_order_relaxed);
+    more = all && hooks_.mono() < until && !runner->removed.load(std::memory_order_relaxed);
     if (!all) {
       intake_.put_back(id, std::move(*batch));
     } else if (intake_.finish(id, std::move(*batch))) {
@@ -114,16 +116,22 @@ bool EventPlane::run_batch(Runner& runner, EventBatch& batch, MonoTime until) {
   const auto& origin = batch.origin;
   const auto id_base = event_id(origin.node, origin.life, 0).high();
   const auto count = batch.events.size();
+  const auto ended = runner.ended.load(std::memory_order_relaxed);
+  std::uint64_t done = 0;
   while (batch.next < count) {
-    if (runner.removed.load(std::memory_order_relaxed)) return true;
+    // The first slow ones are noticed at once; quick ones do not pay for the clock each time.
+    const bool look =
+        done >= kCallbacksPerLook ? done % kCallbacksPerLook == 0 : std::has_single_bit(done);
+    if (look && hooks_.mono() >= until) break;
+    if (runner.removed.load(std::memory_order_relaxed)) break;
     const wire::Event& event = batch.events[batch.next++];
     const auto id = EventId::from_halves(id_base, event.seq);
     run_callback(runner, {event.topic, none, event.payload, origin.node, id, event.time, event.seq},
                  event.params);
-    runner.ended.store(runner.ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    if (batch.next % kCallbacksPerLook == 0 && hooks_.mono() >= until) break;
+    runner.ended.store(ended + ++done, std::memory_order_relaxed);
   }
-  return batch.next == count;
+  delivered_.fetch_add(done, std::memory_order_relaxed);
+  return batch.next == count || runner.removed.load(std::memory_order_relaxed);
 }
 
 void EventPlane::run_callback(Runner& runner, const Event& event, BytesView params) {

@@ -1,12 +1,17 @@
 // EventPlane: what the loop calls.
 #include <algorithm>
 
+#include "core/event/event_id.h"
 #include "core/wire/event_frame.h"
 #include "core/wire/kinds.h"
 #include "nodes/runtime/event_plane.h"
 
 namespace headrace::runtime {
 namespace {
+
+// A turn that sends so many events is part of a stream: the next ones are on their way.
+constexpr std::size_t kStream = 16;
+constexpr Micros kNap{50};
 
 constexpr std::size_t kFramesPerFlush = 64;  // then the loop looks at what came in
 constexpr std::size_t kFramesAtOnce = 16;    // taken under one lock
@@ -24,6 +29,16 @@ void EventPlane::remove_member(const NodeId& node) {
   Lock lock(mutex_);
   sender_.remove_member(node, hooks_.mono());
   intake_.remove_member(node);
+  leave(lock);
+}
+
+void EventPlane::restart(Incarnation incarnation) {
+  Lock lock(mutex_);
+  config_.incarnation = incarnation;
+  id_base_ = event_id(config_.self, incarnation, 0).high();
+  sender_.restart(incarnation);
+  intake_.restart(incarnation);
+  advert_due_ = true;
   leave(lock);
 }
 
@@ -92,6 +107,7 @@ void EventPlane::flush(const Emit& emit) {
     }
     leave(lock);
     if (frames.empty()) return;
+    for (const auto& frame : frames) sent_ += frame.events;
     std::vector<EventFrameOut> refused;
     for (auto& frame : frames) {
       // Behind a frame that was refused none may overtake it.
@@ -136,6 +152,7 @@ bool EventPlane::has_work() const {
 }
 
 bool EventPlane::before_sleep() {
+  if (std::exchange(sent_, 0) >= kStream) std::this_thread::sleep_for(kNap);
   const Lock lock(mutex_);
   asleep_ = !work();
   return asleep_;
