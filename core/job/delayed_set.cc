@@ -4,7 +4,7 @@ namespace headrace::job {
 
 void DelayedSet::add(const Entry& entry) {
   if (!complete_ && horizon_ < entry) {
-    skipped_ = true;
+    if (reading_) late_.push_back(entry);
     return;
   }
   soonest_.insert(entry);
@@ -48,15 +48,18 @@ std::optional<WallTime> DelayedSet::next() const {
 std::optional<DelayedSet::Entry> DelayedSet::next_refill() {
   if (complete_ || reading_ || soonest_.size() > kInMemory / 2) return {};
   reading_ = true;
-  skipped_ = false;
   return horizon_;
 }
 
 void DelayedSet::refilled(const std::vector<Entry>& entries, bool end) {
   reading_ = false;
-  for (const auto& entry : entries) soonest_.insert(entry);
+  soonest_.insert(entries.begin(), entries.end());
   if (!entries.empty()) horizon_ = entries.back();
-  complete_ = end && !skipped_;
+  complete_ = end;
+  for (const auto& entry : late_) {
+    if (complete_ || entry < horizon_) soonest_.insert(entry);
+  }
+  late_.clear();
 }
 
 }  // namespace headrace::job

@@ -44,7 +44,7 @@ class DelayedSet final {
   Entry horizon_{};        // if not complete: entries beyond it are on disk only
   bool complete_ = true;   // memory holds them all
   bool reading_ = false;
-  bool skipped_ = false;   // an entry went to disk only while a read was under way
+  std::vector<Entry> late_;  // beyond the horizon, added while a read is under way that may not see them
 };
 
 }  // namespace headrace::job

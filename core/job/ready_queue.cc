@@ -39,7 +39,8 @@ void ReadyQueue::pushed_on_disk(std::uint32_t topic, std::uint8_t priority, std:
 
 void ReadyQueue::put_back(JobPtr job) {
   Topic& topic = topics_[job->topic];
-  insert(topic, topic.lanes[rank(job->priority)], std::move(job));
+  Lane& lane = topic.lanes[rank(job->priority)];
+  insert(topic, lane, std::move(job));
 }
 
 void ReadyQueue::insert(Topic& topic, Lane& lane, JobPtr job) {

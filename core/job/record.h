@@ -62,7 +62,10 @@ struct Job {
 
   bool stored() const { return level != Level::kMemory; }
   bool payload_apart() const { return stored() && payload_bytes > kPayloadInRow; }
-  std::size_t memory() const { return sizeof(Job) + params.size() + payload.size() + 64; }
+  // While it waits: a payload that lies apart does not stay.
+  std::size_t memory() const {
+    return sizeof(Job) + params.size() + (payload_apart() ? 0 : payload.size()) + 64;
+  }
 };
 using JobPtr = std::unique_ptr<Job>;
 
