@@ -32,7 +32,9 @@ void Peer::on_frame(const job::Now& now, wire::Lane, BytesView client, BytesView
   }
   const wire::FrameHead& head = reader.head();
   const bool for_me = head.receiver.is_zero() || head.receiver == config_.id;
-  if (head.cluster != wire::cluster_hash(config_.cluster) || !for_me) {
+  // A client does not know the cluster before its hello is answered.
+  const bool ours = head.cluster == wire::cluster_hash(config_.cluster) || (!client.empty() && head.cluster == 0);
+  if (!ours || !for_me) {
     ++strange_mail_;
     return;
   }
