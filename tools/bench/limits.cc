@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/limits.h"
+#include "tools/bench/scratch.h"
 
 namespace headrace::bench {
 namespace {
@@ -11,13 +12,11 @@ namespace {
 constexpr std::uint64_t kMaxMessages = 1'000'000'000;
 constexpr std::uint32_t kMaxRoundTrips = 200'000;
 
-// About the bytes that cross loopback in a few seconds; small messages are bound by their number
-// instead.
+}  // namespace
+
 std::uint64_t default_messages(std::size_t size) {
   return std::clamp<std::uint64_t>(2'500'000'000 / (size + 256), 200, 2'000'000);
 }
-
-}  // namespace
 
 Result<LimitsOptions> checked(LimitsOptions options) {
   if (options.size < 1 || options.size > limits::kEventPayloadBytes) {
@@ -35,10 +34,7 @@ Result<LimitsOptions> checked(LimitsOptions options) {
   }
   if (options.disk_time < Millis{1})
     return fail(Code::kInvalid, "disk_time: give at least a millisecond");
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(options.directory, ignored)) {
-    return fail(Code::kInvalid, "directory " + options.directory.string() + ": not a directory");
-  }
+  if (auto good = check_directory(options.directory); !good) return fail(good.error());
   return options;
 }
 

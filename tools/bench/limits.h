@@ -41,6 +41,10 @@ struct LimitsResult {
   double fdatasync_per_s = 0;
 };
 
+// About the bytes that cross loopback in a few seconds; small messages are bound by their number
+// instead.
+std::uint64_t default_messages(std::size_t size);
+
 // kInvalid says which option is out of range; messages = 0 is replaced by the number that will be
 // sent.
 Result<LimitsOptions> checked(LimitsOptions options);

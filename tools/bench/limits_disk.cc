@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tools/bench/limits.h"
+#include "tools/bench/scratch.h"
 
 namespace headrace::bench {
 namespace {
@@ -16,31 +17,6 @@ constexpr Millis kSlowDisk{60'000};  // beyond the time asked for: opening, and 
 constexpr std::size_t kValueBytes = 200;
 constexpr std::size_t kAppendBytes = 4096;
 constexpr unsigned kMaxBatch = 100'000;
-
-// A new folder below `parent`, removed with all that is in it.
-class Scratch final {
- public:
-  static Result<std::unique_ptr<Scratch>> make(const std::filesystem::path& parent) {
-    std::string path = (parent / "headrace-bench-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) {
-      return fail(Code::kStore,
-                  "cannot make a folder in " + parent.string() + ": " + std::strerror(errno));
-    }
-    return std::unique_ptr<Scratch>(new Scratch(path));
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
 
 // One role that works for options.disk_time, counting into `tally`; how many per second it did.
 Result<double> measure(const LimitsOptions& options, std::string what, const Progress& progress,

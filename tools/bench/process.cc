@@ -64,10 +64,10 @@ double rate_of(const Tally* tallies, std::size_t size) {
              : 0;
 }
 
-Result<void> await(const std::atomic<std::uint32_t>& value, std::uint32_t wanted, Millis timeout,
-                   std::string_view what) {
+Result<void> await_that(const std::function<bool()>& reached, Millis timeout,
+                        std::string_view what) {
   std::int64_t deadline = now_ns() + Nanos(timeout).count();
-  while (value.load(std::memory_order_acquire) < wanted) {
+  while (!reached()) {
     if (now_ns() > deadline) {
       return fail(Code::kTimeout,
                   "waited " + std::to_string(timeout.count()) + " ms for " + std::string(what));
@@ -75,6 +75,11 @@ Result<void> await(const std::atomic<std::uint32_t>& value, std::uint32_t wanted
     std::this_thread::sleep_for(kPoll);
   }
   return {};
+}
+
+Result<void> await(const std::atomic<std::uint32_t>& value, std::uint32_t wanted, Millis timeout,
+                   std::string_view what) {
+  return await_that([&] { return value.load(std::memory_order_acquire) >= wanted; }, timeout, what);
 }
 
 std::optional<unsigned> cpu_for(unsigned role) {

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -56,6 +57,29 @@ class Shared final {
   T* value_;
 };
 
+// `size` of T, zeroed, shared like Shared. Memory is taken as elements are first written.
+template <typename T>
+class SharedArray final {
+ public:
+  static_assert(std::is_trivially_destructible_v<T>);
+
+  explicit SharedArray(std::size_t size)
+      : size_(size), values_(static_cast<T*>(detail::map_shared(bytes()))) {}
+  ~SharedArray() { detail::unmap_shared(values_, bytes()); }
+  SharedArray(const SharedArray&) = delete;
+  SharedArray& operator=(const SharedArray&) = delete;
+
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t index) const { return values_[index]; }
+  T* begin() const { return values_; }
+
+ private:
+  std::size_t bytes() const { return std::max<std::size_t>(size_, 1) * sizeof(T); }
+
+  std::size_t size_;
+  T* values_;
+};
+
 // What a receiver counts. One writer; its own cache line.
 struct alignas(64) Tally {
   std::atomic<std::uint64_t> count{0};
@@ -73,6 +97,9 @@ struct alignas(64) Tally {
 // each starts the clock and is not counted. 0 if nothing can be said.
 double rate_of(const Tally* tallies, std::size_t size);
 
+// Polls each millisecond until `reached()`. kTimeout names `what`.
+Result<void> await_that(const std::function<bool()>& reached, Millis timeout,
+                        std::string_view what);
 // Polls until `value` has reached `wanted`. kTimeout names `what`.
 Result<void> await(const std::atomic<std::uint32_t>& value, std::uint32_t wanted, Millis timeout,
                    std::string_view what);
