@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nodes/runtime/clock.h"
+#include "nodes/runtime/interrupt.h"
 #include "nodes/runtime/thread.h"
 
 namespace headrace::runtime {
@@ -47,7 +48,8 @@ bool Loop::post(Task task) { return inbox_.push(Item(std::move(task))); }
 bool Loop::wait_until(std::function<bool(Loop&)> condition, MonoTime deadline) {
   auto answer = std::make_shared<std::promise<bool>>();
   auto held = answer->get_future();
-  return inbox_.push(Condition{std::move(condition), deadline, std::move(answer)}) && held.get();
+  return inbox_.push(Condition{std::move(condition), deadline, std::move(answer)}) &&
+         wait_for(held) && held.get();
 }
 
 void Loop::join(Millis flush) {

@@ -13,6 +13,7 @@
 #include "core/base/limits.h"
 #include "nodes/runtime/clock.h"
 #include "nodes/runtime/incarnation.h"
+#include "nodes/runtime/interrupt.h"
 #include "nodes/runtime/name.h"
 #include "nodes/runtime/signals.h"
 #include "transport/file_limit.h"
@@ -169,10 +170,12 @@ Result<void> Runtime::run() {
   const auto signals = SignalWatch::start();
   if (!signals) return fail(signals.error());
   std::array<pollfd, 2> wait{pollfd{stop_fd_, POLLIN, 0}, pollfd{signals->fd(), POLLIN, 0}};
-  while (::poll(wait.data(), wait.size(), -1) < 0) {
-    if (errno != EINTR) return fail(Code::kInternal, "poll failed");
+  const int patience = interrupt_check == nullptr ? -1 : static_cast<int>(kInterruptLook.count());
+  for (;;) {
+    const int ready = ::poll(wait.data(), wait.size(), patience);
+    if (ready > 0 || interrupted()) return {};
+    if (ready < 0 && errno != EINTR) return fail(Code::kInternal, "the wait failed");
   }
-  return {};
 }
 
 }  // namespace headrace::runtime

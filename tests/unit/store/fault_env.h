@@ -18,8 +18,8 @@ class FaultEnv final : public leveldb::EnvWrapper {
 
   // The next append, or sync, to a log fails; of the append half is written first, as on a full
   // disk.
-  void fail_next_append() { fail_append_ = true; }
-  void fail_next_sync() { fail_sync_ = true; }
+  void fail_next_append() { set(fail_append_); }
+  void fail_next_sync() { set(fail_sync_); }
 
   // With the store closed: of each file what was synced stays, and a random part of the rest.
   void power_loss(Random& random);
@@ -35,6 +35,10 @@ class FaultEnv final : public leveldb::EnvWrapper {
     std::uint64_t synced = 0;
   };
 
+  void set(bool& fault) {
+    const std::lock_guard lock(mutex_);
+    fault = true;
+  }
   bool take(bool& fault, const std::string& name);
 
   std::mutex mutex_;  // LevelDB's background thread writes files too
