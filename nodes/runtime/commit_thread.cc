@@ -42,10 +42,10 @@ void CommitThread::run() {
       std::unique_lock lock(mutex_);
       wait(lock);
       ending = ending_;
-      taken.clear();
       taken.swap(pending_);
     }
     write(taken);
+    taken.clear();
     const bool sync_due = done_.synced < done_.written && (ending || mono_now() >= sync_at_);
     if (sync_due) put(WriteBatch{}, done_.written, true);
     // Looks at the disk again, so that freed space is seen though nothing is written.

@@ -5,6 +5,7 @@
 // to sleep. Bounded by its users: callers hold one of Places each, workers have one job each.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -15,15 +16,18 @@ namespace headrace::runtime {
 template <typename Item>
 class Inbox final {
  public:
+  static constexpr std::size_t kKept = 4096;  // items whose memory a quiet loop holds on to
+
   explicit Inbox(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // False once it is closed; `item` is untouched then.
-  bool push(Item&& item) {
+  // False once it is closed; `item` is untouched then. Not `urgent`: a loop that sleeps is left
+  // asleep, and finds the item when it wakes for another reason.
+  bool push(Item&& item, bool urgent = true) {
     {
       const std::lock_guard lock(mutex_);
       if (closed_) return false;
       items_.push_back(std::move(item));
-      if (!std::exchange(asleep_, false)) return true;
+      if (!urgent || !std::exchange(asleep_, false)) return true;
     }
     wake_();
     return true;
@@ -33,6 +37,7 @@ class Inbox final {
   // The loop is awake.
   void take(std::vector<Item>& items) {
     items.clear();
+    if (items.capacity() > kKept) items = {};
     const std::lock_guard lock(mutex_);
     asleep_ = false;
     items_.swap(items);

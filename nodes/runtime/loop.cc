@@ -21,7 +21,8 @@ Loop::Loop(LoopParts parts)
     : parts_(std::move(parts)),
       gate_(parts_.plane),
       inbox_([this] { parts_.transport.wake(); }),
-      runs_(parts_.workers, [this](JobEnded ended) { inbox_.push(std::move(ended)); }),
+      runs_(parts_.workers,
+            [this](JobEnded ended, bool urgent) { inbox_.push(std::move(ended), urgent); }),
       calls_(parts_.done) {}
 
 Loop::~Loop() { join(Millis{0}); }
@@ -138,6 +139,7 @@ void Loop::take_inbox() {
   for (auto& item : items_) {
     std::visit([this](auto& what) { take(what); }, item);
   }
+  items_.clear();
 }
 
 void Loop::take(Call& call) {

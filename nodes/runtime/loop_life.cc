@@ -92,7 +92,7 @@ Result<void> Loop::begin_life(Incarnation incarnation) {
 // void.
 void Loop::end_life(const Error& why) {
   life_ends_.reset();
-  down_ = why;
+  down_ = Error{Code::kStore, why.message};
   if (peer_) {
     for (auto& answer : peer_->abandon(why)) calls_.answer(answer.call, std::move(answer.answer));
   }
