@@ -51,8 +51,8 @@ Result<void> check_new(const NewJob& job) {
 
 void JobOwner::add(const Now& now, Ticket ticket, std::vector<NewJob> jobs, bool look) {
   HEADRACE_CHECK(!jobs.empty());
-  if (look && std::any_of(jobs.begin(), jobs.end(), [&](const NewJob& job) {
-        return job.id && !foreign_.contains(*job.id) && !number_of(*job.id);
+  if (std::any_of(jobs.begin(), jobs.end(), [&](const NewJob& job) {
+        return job.id && !known(*job.id) && (look || of_earlier_life(*job.id));
       })) {
     return look_up(now, ticket, std::move(jobs));
   }
@@ -60,19 +60,25 @@ void JobOwner::add(const Now& now, Ticket ticket, std::vector<NewJob> jobs, bool
 }
 
 void JobOwner::look_up(const Now&, Ticket ticket, std::vector<NewJob> jobs) {
+  std::vector<std::pair<JobId, std::optional<std::uint64_t>>> ids;
+  for (const auto& job : jobs) {
+    if (job.id) ids.emplace_back(*job.id, own_number(*job.id));
+  }
   auto shared = std::make_shared<std::vector<NewJob>>(std::move(jobs));
-  host_.read([this, ticket, shared](const Snapshot& snapshot) -> Continuation {
-    auto known = std::make_shared<std::vector<std::pair<JobId, std::uint64_t>>>();
+  host_.read([this, ticket, shared, ids = std::move(ids)](const Snapshot& snapshot) -> Continuation {
+    auto stored = std::make_shared<std::vector<Found>>();
     std::string fault;
-    for (const auto& job : *shared) {
-      if (!job.id) continue;
-      const auto number = read_job_number(snapshot, *job.id);
-      if (!number) fault = number.error().message;
-      if (number && *number) known->emplace_back(*job.id, **number);
+    for (const auto& [id, number] : ids) {
+      auto found = read_by_id(snapshot, id, number);
+      if (!found) fault = found.error().message;
+      if (found && *found) stored->push_back(std::move(**found));
     }
-    return [this, ticket, shared, known, fault](const Now& later) {
+    return [this, ticket, shared, stored, fault](const Now& later) {
       if (!fault.empty()) return host_.added(ticket, fail(Code::kStore, fault), Level::kDisk);
-      for (const auto& [id, number] : *known) foreign_.emplace(id, number);
+      for (const auto& found : *stored) {
+        const bool added = foreign_.emplace(found.job.id, found.job.number).second;
+        if (added && is_terminal(found.job.state)) foreign_old_.emplace_back(later.mono, found.job.id);
+      }
       admit(later, ticket, std::move(*shared));
     };
   });
@@ -85,7 +91,7 @@ void JobOwner::admit(const Now& now, Ticket ticket, std::vector<NewJob> jobs) {
   std::vector<JobId> ids;
   ids.reserve(jobs.size());
   for (auto& spec : jobs) {
-    if (spec.id && (foreign_.contains(*spec.id) || number_of(*spec.id))) {
+    if (spec.id && known(*spec.id)) {
       ids.push_back(*spec.id);
       if (spec.level != Level::kMemory) host_.batch(spec.level);  // the first add may not be on disk yet
       continue;
@@ -106,8 +112,9 @@ void JobOwner::admit(const Now& now, Ticket ticket, std::vector<NewJob> jobs) {
 JobPtr JobOwner::make_job(const Now& now, NewJob spec) {
   reserve_numbers();
   auto job = std::make_unique<Job>();
-  job->number = next_number_++;
-  // An id made here tells owner and number, so that it needs no row to be found by.
+  // An id made here tells owner and number, so that it needs no row to be found by. One of an earlier life whose add
+  // was lost with the store comes back under its number.
+  job->number = spec.id && of_earlier_life(*spec.id) ? spec.id->low() : next_number_++;
   job->foreign_id = spec.id.has_value();
   job->id = spec.id.value_or(JobId::from_halves(config_.self.high(), job->number));
   job->level = spec.level;
@@ -124,17 +131,19 @@ JobPtr JobOwner::make_job(const Now& now, NewJob spec) {
   job->topic = topics_.number_of(spec.topic, topic_row);
   if (!topic_row.empty()) host_.batch(job->stored() ? job->level : Level::kOs).append(topic_row);
   if (topics_.texts().size() != topics) {
-    for (auto& [key, consumer] : consumers_) match_topics(consumer);
     for (auto& [key, consumer] : consumers_) {
-      if (consumer.topics.matches(spec.topic)) takers_[job->topic].push_back(key);
+      if (consumer.retired || !consumer.topics.matches(spec.topic)) continue;
+      consumer.matching.push_back(job->topic);
+      takers_[job->topic].push_back(key);
     }
   }
   if (job->foreign_id) foreign_.emplace(job->id, job->number);
+  if (!job->stored()) unstored_.emplace(job->number, job.get());
   return job;
 }
 
 void JobOwner::reserve_numbers() {
-  if (next_number_ >= reserved_number_) {
+  if (next_number_ + kBlock / 2 >= reserved_number_) {
     reserved_number_ = next_number_ + kBlock;
     put_number(host_.batch(Level::kDisk), keys::meta("job-numbers"), reserved_number_);
   }
@@ -187,8 +196,23 @@ void JobOwner::delay(JobPtr job) {
 
 std::optional<std::uint64_t> JobOwner::number_of(const JobId& id) const {
   if (const auto at = foreign_.find(id); at != foreign_.end()) return at->second;
-  if (id.high() == config_.self.high() && id.low() < next_number_) return id.low();
+  return own_number(id);
+}
+
+// The number in an id that was made here.
+std::optional<std::uint64_t> JobOwner::own_number(const JobId& id) const {
+  if (id.high() == config_.self.high() && id.low() != 0 && id.low() < next_number_) return id.low();
   return {};
+}
+
+// Made here before this start: whether its add reached the disk, only the disk tells.
+bool JobOwner::of_earlier_life(const JobId& id) const {
+  const auto number = own_number(id);
+  return number && *number < first_number_;
+}
+
+bool JobOwner::known(const JobId& id) const {
+  return foreign_.contains(id) || (own_number(id) && !of_earlier_life(id));
 }
 
 }  // namespace headrace::job

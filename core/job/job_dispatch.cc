@@ -11,31 +11,41 @@
 
 namespace headrace::job {
 
-void JobOwner::match_topics(Consumer& consumer) {
-  consumer.matching.clear();
+void JobOwner::match_topics(const ConsumerKey& key, Consumer& consumer) {
   const auto& texts = topics_.texts();
   for (std::uint32_t number = 1; number < texts.size(); ++number) {
-    if (!texts[number].empty() && consumer.topics.matches(texts[number])) consumer.matching.push_back(number);
+    if (texts[number].empty() || !consumer.topics.matches(texts[number])) continue;
+    consumer.matching.push_back(number);
+    takers_[number].push_back(key);
   }
+}
+
+void JobOwner::unmatch_topics(const ConsumerKey& key, Consumer& consumer) {
+  for (const auto topic : consumer.matching) std::erase(takers_[topic], key);
+  consumer.matching.clear();
 }
 
 void JobOwner::set_consumers(const Now& now, const NodeId& node, Incarnation life,
                              const std::vector<ConsumerAdvert>& adverts) {
   std::vector<ConsumerKey> gone;
   for (auto at = consumers_.lower_bound({node, 0}); at != consumers_.end() && at->first.first == node; ++at) {
-    const bool stays = at->second.life == life && std::any_of(adverts.begin(), adverts.end(), [&](const auto& advert) {
-                         return advert.number == at->first.second;
-                       });
-    if (!stays) gone.push_back(at->first);
+    auto& [key, consumer] = *at;
+    if (consumer.life != life) {
+      gone.push_back(key);
+      continue;
+    }
+    consumer.retired = std::none_of(adverts.begin(), adverts.end(),
+                                    [&](const auto& advert) { return advert.number == at->first.second; });
+    unmatch_topics(key, consumer);
+    if (!consumer.retired) match_topics(key, consumer);
   }
   for (const auto& key : gone) drop_consumer(now, key);
   for (const auto& advert : adverts) {
     const ConsumerKey key{node, advert.number};
     const auto topics = TopicPattern::parse(advert.topics);
     if (!topics || consumers_.contains(key)) continue;
-    const auto at = consumers_.emplace(key, Consumer{life, *topics, WindowSender(config_.incarnation), {}, 0, now.mono}).first;
-    match_topics(at->second);
-    for (const auto topic : at->second.matching) takers_[topic].push_back(key);
+    const auto at = consumers_.emplace(key, Consumer{life, *topics, WindowSender(config_.incarnation), {}, 0, now.mono, false, false}).first;
+    match_topics(key, at->second);
   }
   work_changed_ = true;
 }
@@ -136,7 +146,8 @@ void JobOwner::load_and_send(const ConsumerKey& key, const Active& active) {
         lost.job->error = (*payload).error().message;
         return finish(now, std::move(lost.job), JobState::kError);
       }
-      if (consumer == consumers_.end() || consumer->second.window.credit() == 0) {
+      if (consumer == consumers_.end() || consumer->second.retired || consumer->second.silent ||
+          consumer->second.window.credit() == 0) {
         return take_back(now, number, Charge::kNo);
       }
       if (consumer->second.window.flights() == 0) consumer->second.heard = now.mono;
@@ -203,6 +214,16 @@ void JobOwner::flush_windows() {
       encode(out, *outgoing.mark);
       host_.send(key.first, wire::Lane::kData, std::move(message), After::kNothing);
     }
+  }
+}
+
+// A retired consumer stays until it has ended what it runs and has its credit back: it would ask for ever.
+void JobOwner::drop_retired() {
+  for (auto at = consumers_.begin(); at != consumers_.end();) {
+    const auto& consumer = at->second;
+    const bool over = consumer.retired && consumer.loading == 0 && consumer.window.flights() == 0 &&
+                      consumer.window.credit() == 0 && !consumer.window.period_needed();
+    at = over ? consumers_.erase(at) : std::next(at);
   }
 }
 

@@ -19,6 +19,7 @@ void JobOwner::on_done(const Now& now, const NodeId& from, Incarnation, const wi
     Active active = std::move(at->second);
     active_.erase(at);
     end_flight(active);
+    heard(now, {from, active.dispatch.consumer_number});
     if (active.recovered) recovered_[from].erase(done.job_number);
     JobPtr job = std::move(active.job);
     job->deliveries = active.dispatch.deliveries;
@@ -41,7 +42,9 @@ void JobOwner::on_done(const Now& now, const NodeId& from, Incarnation, const wi
   }
   if (const auto known = answered_.find(done.job_number); known != answered_.end()) {
     // Newer dispatches replace the token: only the last accepted one gets its answer again.
-    return answer(from, done.token, known->second == done.token, After::kDisk);
+    const bool accepted = known->second == done.token;
+    if (!accepted) ++counts_.refused_completions;
+    return answer(from, done.token, accepted, After::kDisk);
   }
   // It may have been answered before this start, or long ago.
   host_.read([this, from, token = done.token, number = done.job_number](const Snapshot& snapshot) -> Continuation {
@@ -54,10 +57,18 @@ void JobOwner::on_done(const Now& now, const NodeId& from, Incarnation, const wi
   });
 }
 
+// A word of a consumer renews the leases of all that it holds.
+void JobOwner::heard(const Now& now, const ConsumerKey& key) {
+  const auto at = consumers_.find(key);
+  if (at == consumers_.end()) return;
+  at->second.heard = now.mono;
+  at->second.silent = false;
+  at->second.window.on_heard();
+}
+
 void JobOwner::end_flight(const Active& active) {
   const auto at = consumers_.find({active.dispatch.consumer, active.dispatch.consumer_number});
   if (at == consumers_.end() || active.recovered) return;
-  at->second.window.on_heard();
   at->second.window.end_flight(active.item);
 }
 
@@ -86,6 +97,7 @@ void JobOwner::finish(const Now& now, JobPtr job, JobState state) {
     return;
   }
   job->payload = {};
+  unstored_.erase(job->number);
   unstored_order_.push_back(job->number);
   const auto number = job->number;
   unstored_ended_.emplace(number, std::move(job));

@@ -37,7 +37,7 @@ Result<void> JobOwner::open(const Now& now, const Snapshot& snapshot) {
   if (!next) return fail(next.error());
   const auto ready = read_number(snapshot, keys::meta("ready-numbers"), 1);
   if (!ready) return fail(ready.error());
-  next_number_ = reserved_number_ = *next;
+  first_number_ = next_number_ = reserved_number_ = *next;
   reserved_ready_ = *ready;
   ready_ = ReadyQueue(*ready);
   reserve_numbers();
@@ -64,7 +64,10 @@ Result<void> JobOwner::open(const Now& now, const Snapshot& snapshot) {
     const auto number = keys::parse_active(cursor->key());
     if (!number) break;
     auto found = read_job(snapshot, *number);
-    if (!found) return fail(found.error());
+    if (!found) {  // one that cannot be read must not stop the others
+      host_.note(found.error().message);
+      continue;
+    }
     if (!*found || !(*found)->dispatch) continue;
     Active active;
     active.job = std::make_unique<Job>(std::move((*found)->job));
@@ -98,6 +101,7 @@ void JobOwner::end_turn(const Now& now) {
     work_changed_ = false;
   }
   flush_windows();
+  drop_retired();
   flush_answers();
   if (history_.pending()) history_.flush(host_.batch(Level::kOs), now.wall);
   // At full speed what falls out of history is erased as fast as it comes in. Memory remembers ids longer.
@@ -168,23 +172,26 @@ std::optional<JobInfo> JobOwner::info_in_memory(const Now& now, const JobId& id)
   if (ended != unstored_ended_.end()) {
     return to_info(*ended->second, nullptr, topics_.text(ended->second->topic), config_.self, now.wall);
   }
-  const auto at = active_.find(*number);
-  if (at == active_.end() || at->second.job->stored()) return {};
-  return to_info(*at->second.job, &at->second.dispatch, topics_.text(at->second.job->topic), config_.self, now.wall);
+  const auto at = unstored_.find(*number);
+  if (at == unstored_.end()) return {};
+  const auto active = active_.find(*number);
+  return to_info(*at->second, active == active_.end() ? nullptr : &active->second.dispatch,
+                 topics_.text(at->second->topic), config_.self, now.wall);
 }
 
 std::vector<JobInfo> JobOwner::find_in_memory(const Now& now, const JobFilter& filter) const {
   std::vector<JobInfo> found;
   const auto pattern = filter.topic.empty() ? TopicPattern::parse("*") : TopicPattern::parse(filter.topic);
   const auto take = [&](const Job& job, const Dispatch* dispatch) {
-    if (job.stored() || !pattern || !pattern->matches(topics_.text(job.topic))) return;
+    if (found.size() >= filter.limit || !pattern || !pattern->matches(topics_.text(job.topic))) return;
     JobInfo info = to_info(job, dispatch, topics_.text(job.topic), config_.self, now.wall);
     if (!filter.state || info.state == *filter.state) found.push_back(std::move(info));
   };
   for (const auto number : unstored_order_) take(*unstored_ended_.at(number), nullptr);
-  for (const auto& [number, active] : active_) take(*active.job, &active.dispatch);
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-  if (found.size() > filter.limit) found.resize(filter.limit);
+  for (const auto& [number, job] : unstored_) {
+    const auto active = active_.find(number);
+    take(*job, active == active_.end() ? nullptr : &active->second.dispatch);
+  }
   return found;
 }
 

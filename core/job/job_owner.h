@@ -69,6 +69,7 @@ class JobOwner final {
   // The consumers of a node, all of them, whenever its advert or incarnation changes.
   void set_consumers(const Now& now, const NodeId& node, Incarnation life, const std::vector<ConsumerAdvert>& consumers);
   void on_dead(const Now& now, const NodeId& node);
+  void forget(const Now& now, const NodeId& node);  // it is no member any more
   void on_alive(const NodeId& node);
   // A new incarnation: what the earlier one held is over.
   void on_restarted(const Now& now, const NodeId& node, Incarnation life);
@@ -108,7 +109,11 @@ class JobOwner final {
     std::vector<std::uint32_t> matching;  // topic numbers
     std::uint64_t loading = 0;            // dispatched, their payloads being read
     MonoTime heard{};
-    std::uint64_t credit() const { return window.credit() > loading ? window.credit() - loading : 0; }
+    bool retired = false;                 // gone from the advert: ends what it has, gets nothing more
+    bool silent = false;                  // its lease lapsed and it has said nothing since: asked, given nothing
+    std::uint64_t credit() const {
+      return !silent && window.credit() > loading ? window.credit() - loading : 0;
+    }
   };
   struct Active {
     JobPtr job;
@@ -127,13 +132,17 @@ class JobOwner final {
   void look_up(const Now& now, Ticket ticket, std::vector<NewJob> jobs);
   JobPtr make_job(const Now& now, NewJob spec);
   void reserve_numbers();
+  std::optional<std::uint64_t> own_number(const JobId& id) const;
+  bool of_earlier_life(const JobId& id) const;
+  bool known(const JobId& id) const;
   void write_rows(Job& job);
   void write_job(const Job& job);
   void enqueue(JobPtr job);
   void delay(JobPtr job);
 
   // job_dispatch.cc
-  void match_topics(Consumer& consumer);
+  void match_topics(const ConsumerKey& key, Consumer& consumer);
+  void unmatch_topics(const ConsumerKey& key, Consumer& consumer);
   void dispatch_all(const Now& now);
   Consumer* best_consumer(std::uint32_t topic, ConsumerKey& key);
   void dispatch(const Now& now, const ConsumerKey& key, Consumer& consumer, JobPtr job);
@@ -141,11 +150,13 @@ class JobOwner final {
   void send_item(const ConsumerKey& key, Consumer& consumer, Active& active, BytesView payload, After after);
   void set_wants();
   void flush_windows();
+  void drop_retired();
   void refill();
 
   // job_end.cc
   void finish(const Now& now, JobPtr job, JobState state);
   void failed(const Now& now, JobPtr job, const wire::JobDone& done);
+  void heard(const Now& now, const ConsumerKey& key);
   void end_flight(const Active& active);
   void answer(const NodeId& to, const wire::Token& token, bool accepted, After after);
   void flush_answers();
@@ -154,6 +165,7 @@ class JobOwner final {
   enum class Charge { kNo, kDelivery };
   void take_back(const Now& now, std::uint64_t number, Charge charge);
   void take_back(const Now& now, const std::vector<std::uint64_t>& numbers, Charge charge);
+  void take_back_recovered(const Now& now, const NodeId& node);
   void drop_consumer(const Now& now, const ConsumerKey& key);
   void check_leases(const Now& now);
   void wake_delayed(const Now& now);
@@ -174,6 +186,7 @@ class JobOwner final {
   std::vector<Job*> unwritten_;
 
   std::uint64_t next_number_ = 1;
+  std::uint64_t first_number_ = 1;  // of this life
   std::uint64_t reserved_number_ = 0;
   std::uint64_t reserved_ready_ = 0;
   std::uint64_t dispatches_ = 0;
@@ -181,7 +194,8 @@ class JobOwner final {
 
   std::unordered_map<JobId, std::uint64_t> foreign_;   // ids made by callers, of unfinished jobs and of late ones
   std::deque<std::pair<MonoTime, JobId>> foreign_old_; // those of finished jobs, oldest first
-  std::unordered_map<std::uint64_t, JobPtr> unstored_ended_;  // of level memory
+  std::map<std::uint64_t, const Job*> unstored_;              // of level memory, unfinished, wherever they are
+  std::unordered_map<std::uint64_t, JobPtr> unstored_ended_;
   std::deque<std::uint64_t> unstored_order_;
   std::unordered_map<std::uint64_t, wire::Token> answered_;   // of the newest ends
   std::deque<std::uint64_t> answered_order_;

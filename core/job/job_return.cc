@@ -8,6 +8,11 @@
 #include "core/wire/codec.h"
 
 namespace headrace::job {
+namespace {
+
+constexpr Millis kAskSilent{1000};
+
+}  // namespace
 
 void JobOwner::take_back(const Now& now, std::uint64_t number, Charge charge) {
   const auto at = active_.find(number);
@@ -32,8 +37,9 @@ void JobOwner::take_back(const Now& now, std::uint64_t number, Charge charge) {
   if (!job->stored()) return ready_.put_back(std::move(job));
   WriteBatch& batch = host_.batch(job->level);
   batch.erase(keys::active(number));
+  // Found active at open: its place is lost, and a new one lies beyond what its lane has read.
+  if (job->ready == 0) return enqueue(std::move(job));
   if (charge == Charge::kDelivery) write_job(*job);
-  if (job->ready == 0) job->ready = ready_.take_number();  // found active at open
   Bytes body;
   wire::Writer(body).u64(number);
   record::put(batch, keys::ready({job->queue, job->topic, job->priority, job->ready}), kRecordVersion, body);
@@ -48,10 +54,9 @@ void JobOwner::on_state(const Now& now, const NodeId& from, Incarnation life, co
                         const wire::WindowState& state) {
   const auto at = consumers_.find({from, window.consumer});
   if (at == consumers_.end() || at->second.life != life) return;
-  Consumer& consumer = at->second;
-  consumer.heard = now.mono;
+  heard(now, at->first);
   std::vector<std::uint64_t> back;
-  consumer.window.on_state(state, back);
+  at->second.window.on_state(state, back);
   take_back(now, back, Charge::kNo);
   work_changed_ = true;
 }
@@ -100,7 +105,7 @@ void JobOwner::drop_consumer(const Now& now, const ConsumerKey& key) {
   }
   std::sort(back.begin(), back.end());  // a hash map's order is no order to act in
   take_back(now, back, Charge::kDelivery);
-  for (const auto topic : at->second.matching) std::erase(takers_[topic], key);
+  unmatch_topics(key, at->second);
   consumers_.erase(at);
 }
 
@@ -110,6 +115,24 @@ void JobOwner::on_dead(const Now& now, const NodeId& node) {
     at->second.window.on_dead(back);
     take_back(now, back, Charge::kDelivery);
   }
+  take_back_recovered(now, node);
+}
+
+void JobOwner::forget(const Now& now, const NodeId& node) {
+  std::vector<ConsumerKey> gone;
+  for (auto at = consumers_.lower_bound({node, 0}); at != consumers_.end() && at->first.first == node; ++at) {
+    gone.push_back(at->first);
+  }
+  for (const auto& key : gone) drop_consumer(now, key);
+  take_back_recovered(now, node);
+  recovered_.erase(node);
+}
+
+void JobOwner::take_back_recovered(const Now& now, const NodeId& node) {
+  const auto at = recovered_.find(node);
+  if (at == recovered_.end()) return;
+  const std::vector<std::uint64_t> numbers(at->second.begin(), at->second.end());
+  take_back(now, numbers, Charge::kDelivery);
 }
 
 void JobOwner::on_alive(const NodeId& node) {
@@ -137,6 +160,11 @@ void JobOwner::on_restarted(const Now& now, const NodeId& node, Incarnation life
 void JobOwner::check_leases(const Now& now) {
   next_lease_ = kNever;
   for (auto& [key, consumer] : consumers_) {
+    if (consumer.silent) {
+      consumer.window.on_alive();
+      next_lease_ = std::min(next_lease_, now.mono + kAskSilent);
+      continue;
+    }
     if (consumer.window.flights() == 0) continue;
     const auto deadline = consumer.heard + kLease;
     if (deadline > now.mono) {
@@ -148,7 +176,8 @@ void JobOwner::check_leases(const Now& now) {
     take_back(now, back, Charge::kDelivery);
     // Only its jobs are over: as a member it may well be alive, so its window goes on asking.
     consumer.window.on_alive();
-    consumer.heard = now.mono;
+    consumer.silent = true;
+    next_lease_ = std::min(next_lease_, now.mono + kAskSilent);
   }
   std::vector<std::uint64_t> lapsed;
   for (const auto& [node, numbers] : recovered_) {

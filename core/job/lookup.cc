@@ -93,6 +93,19 @@ Result<std::optional<std::uint64_t>> read_job_number(const Snapshot& snapshot, c
   return std::optional<std::uint64_t>(*number);
 }
 
+Result<std::optional<Found>> read_by_id(const Snapshot& snapshot, const JobId& id,
+                                        std::optional<std::uint64_t> number) {
+  if (!number) {
+    const auto row = read_job_number(snapshot, id);
+    if (!row) return fail(row.error());
+    number = *row;
+  }
+  if (!number) return std::optional<Found>{};
+  auto found = read_job(snapshot, *number);
+  if (found && *found && (*found)->job.id != id) return std::optional<Found>{};
+  return found;
+}
+
 Result<Bytes> read_payload(const Snapshot& snapshot, std::uint64_t number) {
   auto sealed = snapshot.get(keys::payload(number));
   if (!sealed) return fail(sealed.error());
@@ -164,6 +177,7 @@ RefillRows read_refill(const Snapshot& snapshot, std::uint32_t queue, const Read
     rows.jobs.push_back(std::make_unique<Job>(std::move(*job)));
     rows.jobs.back()->ready = row->number;
   }
+  if (const auto status = index->status(); !status) rows.faults.push_back(status.error().message);
   rows.end = true;
   return rows;
 }

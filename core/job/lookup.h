@@ -27,6 +27,8 @@ struct Found {
 };
 Result<std::optional<Found>> read_job(const Snapshot& snapshot, std::uint64_t number);
 Result<std::optional<std::uint64_t>> read_job_number(const Snapshot& snapshot, const JobId& id);
+// By id: under `number` if the id tells it, else under the number in the id's row.
+Result<std::optional<Found>> read_by_id(const Snapshot& snapshot, const JobId& id, std::optional<std::uint64_t> number);
 Result<Bytes> read_payload(const Snapshot& snapshot, std::uint64_t number);
 
 // The first `filter.limit` stored jobs that pass, oldest first.
