@@ -1,6 +1,7 @@
 """A worker of the demo: joins a cluster and verifies the files of one Debian package for each job.
 
-Prints one JSON object a line: {"event": "ready" | "first", ...}, so that the demo can tell when it had its first job.
+Prints one JSON object a line: {"event": "ready" | "first", ...}, so that the demo can tell when it
+had its first job.
 """
 
 import argparse
@@ -34,7 +35,12 @@ def check_file(path: str, expected: str) -> str:
 
 
 def verify(payload: bytes) -> dict[str, object]:
-    found: dict[str, list[bytes]] = {"verified": [], "mismatched": [], "missing": [], "unreadable": []}
+    found: dict[str, list[bytes]] = {
+        "verified": [],
+        "mismatched": [],
+        "missing": [],
+        "unreadable": [],
+    }
     for line in payload.splitlines():
         expected, _, name = line.partition(b"  ")
         found[check_file("/" + os.fsdecode(name), expected.decode("ascii"))].append(name)

@@ -1,6 +1,8 @@
 #include "core/value/value_codec.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <exception>
 #include <msgpack.hpp>
 #include <optional>
@@ -75,7 +77,14 @@ class Encoder final {
   bool put(bool value) { return value ? pack_.pack_true() : pack_.pack_false(), true; }
   bool put(std::int64_t value) { return pack_.pack_int64(value), true; }
   bool put(std::uint64_t value) { return pack_.pack_uint64(value), true; }
-  bool put(double value) { return pack_.pack_double(value), true; }
+  // Not pack_double(), which makes an int of a whole number.
+  bool put(double value) {
+    std::array<char, 9> raw{'\xcb'};
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    for (unsigned i = 0; i < 8; ++i) raw[1 + i] = static_cast<char>(bits >> (56 - 8 * i));
+    out_.write(raw.data(), raw.size());
+    return true;
+  }
   bool put(const std::string& text) {
     if (!has_room(text.size())) return false;
     if (!is_utf8(text))

@@ -79,6 +79,8 @@ TEST_CASE("each type has the bytes of the msgpack specification, both ways") {
       {-32769, "d2ffff7fff"},
       {std::numeric_limits<std::int64_t>::min(), "d38000000000000000"},
       {1.5, "cb3ff8000000000000"},
+      {0.0, "cb0000000000000000"},
+      {-2.0, "cbc000000000000000"},
       {"", "a0"},
       {"abc", "a3616263"},
       {Blob{""}, "c400"},
