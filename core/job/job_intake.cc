@@ -1,6 +1,7 @@
 #include "core/job/job_intake.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
@@ -155,6 +156,7 @@ void JobIntake::ended(const Now& now, RunId run, JobEnd end) {
   if (running.refused) return;
 
   end.error.resize(std::min(end.error.size(), limits::kErrorBytes));
+  if (end.retry_after) end.retry_after = std::clamp(*end.retry_after, Millis{0}, Millis{UINT32_MAX});
   if (end.result.size() > limits::kResultBytes) {
     end = JobEnd{JobEnd::Kind::kCancel, {}, "its result has " + std::to_string(end.result.size()) +
                  " bytes; at most " + std::to_string(limits::kResultBytes) + " are kept", {}};
@@ -177,8 +179,9 @@ void JobIntake::on_dead(const NodeId& node) {
 
 void JobIntake::on_incarnation(const NodeId& node, Incarnation life) {
   for (auto& [number, consumer] : consumers_) consumer.window.on_incarnation(node, life);
-  Owner& owner = owners_[node];
-  if (owner.life >= life) return;
+  const auto at = owners_.find(node);
+  if (at == owners_.end() || at->second.life >= life) return;  // nothing came from an earlier life
+  Owner& owner = at->second;
   // Also with nothing to claim: the empty list is what tells the owner that nothing of it runs here.
   owner.claims_due = true;
   owner.claims_at = MonoTime::min();
@@ -188,6 +191,11 @@ void JobIntake::on_incarnation(const NodeId& node, Incarnation life) {
 void JobIntake::forget(const NodeId& node) {
   for (auto& [number, consumer] : consumers_) consumer.window.forget(node);
   std::erase_if(completions_, [&](const auto& entry) { return entry.second.job->from.node == node; });
+  for (auto& [run, running] : running_) {  // nobody is left to be told how it ends
+    if (running.job->from.node != node) continue;
+    running.refused = true;
+    if (!std::exchange(running.stopping, true)) host_.set_stopping(run);
+  }
   owners_.erase(node);
 }
 

@@ -5,20 +5,21 @@
 namespace headrace {
 
 void CommitGate::add(Action action, job::After after, CommitNumber commit) {
+  LaneTail* tail = nullptr;
   bool disk = after == job::After::kDisk;
   bool waits = after >= job::After::kOs && !done(commit, disk);
   const auto* send = std::get_if<Send>(&action);
   if (send != nullptr && send->lane == wire::Lane::kData) {
-    if (const auto tail = tails_.find(send->to); tail != tails_.end()) {
-      if (done(tail->second.commit, tail->second.disk)) {
-        tails_.erase(tail);
+    if (const auto last = tails_.find(send->to); last != tails_.end()) {
+      if (done(last->second.commit, last->second.disk)) {
+        tails_.erase(last);
       } else {
-        disk = disk || tail->second.disk;
-        commit = waits ? std::max(commit, tail->second.commit) : tail->second.commit;
+        disk = disk || last->second.disk;
+        commit = waits ? std::max(commit, last->second.commit) : last->second.commit;
         waits = true;
       }
     }
-    if (waits) tails_[send->to] = {commit, disk};
+    if (waits) tail = &tails_[send->to];
   }
   if (!waits) {
     free_.push_back(std::move(action));
@@ -26,6 +27,7 @@ void CommitGate::add(Action action, job::After after, CommitNumber commit) {
   }
   auto& queue = disk ? for_sync_ : for_write_;
   if (!queue.empty()) commit = std::max(commit, queue.back().commit);
+  if (tail != nullptr) *tail = {commit, disk};  // when it will really leave: behind all that waits before it
   queue.push_back({commit, std::move(action)});
 }
 
@@ -58,6 +60,9 @@ std::vector<AnswerCall> CommitGate::abandon(const Error& why) {
       answers.push_back(std::move(*call));
     }
     queue->clear();
+  }
+  for (auto& action : free_) {  // waits for nothing: it stands as it is
+    if (auto* call = std::get_if<AnswerCall>(&action)) answers.push_back(std::move(*call));
   }
   free_.clear();
   tails_.clear();

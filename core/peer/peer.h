@@ -106,6 +106,7 @@ class Peer final : private job::Host, private job::IntakeHost {
   const job::JobOwner* owner() const { return owner_.get(); }
   std::uint64_t bad_frames() const { return bad_frames_; }
   std::uint64_t unknown_kinds() const { return unknown_kinds_; }
+  std::uint64_t strange_mail() const { return strange_mail_; }
 
   // The store has failed: what becomes of the calls that wait. Adds that were taken are unknown, others were not done.
   std::vector<AnswerCall> abandon(const Error& why);
@@ -118,6 +119,7 @@ class Peer final : private job::Host, private job::IntakeHost {
     std::uint64_t call = 0;  // the caller's own number
     NodeId node;
     Bytes client;            // routing id
+    bool operator==(const Caller&) const = default;
   };
   struct Call {
     Caller caller;
@@ -127,7 +129,7 @@ class Peer final : private job::Host, private job::IntakeHost {
     std::optional<JobId> waits;                    // for this job's end
     std::function<void(const NodeId& owner, bool repeat)> ask;  // of a call that another node answers
     MonoTime ask_at = kNever;
-    bool asked = false;
+    std::optional<NodeId> asked;  // an add that may be stored there goes nowhere else
   };
   struct Client {
     MonoTime heard{};
@@ -178,6 +180,7 @@ class Peer final : private job::Host, private job::IntakeHost {
   void forward(const job::Now& now, job::Ticket ticket, std::function<void(const NodeId&, bool)> ask);
   void ask(const job::Now& now, Call& call);
   void check_calls(const job::Now& now);
+  void on_wait_call(const job::Now& now, Caller caller, const wire::CallWaitJob& call);
   void drop_waiter(job::Ticket ticket, const JobId& id);
   std::optional<NodeId> owner_node() const;
 

@@ -54,6 +54,11 @@ void Peer::close_call(job::Ticket ticket, Result<Answer> answer, job::After afte
 }
 
 void Peer::reply(const Caller& caller, const Result<Bytes>& body, job::After after) {
+  if (body && body->size() > limits::kJobPayloadBytes) {
+    return reply(caller, fail(Code::kFull, "the answer has " + std::to_string(body->size()) + " bytes; at most " +
+                                               std::to_string(limits::kJobPayloadBytes) +
+                                               " come at a time: ask for fewer"));
+  }
   wire::Reply reply;
   reply.call = caller.call;
   std::string text;
@@ -205,16 +210,10 @@ void Peer::look_at(const job::Now& now, job::Ticket ticket, const JobId& id) {
   if (auto info = owner_->info_in_memory(now, id)) return finish(Answer(std::move(*info)));
   const auto number = owner_->number_of(id);
   read([this, finish, id, number](const Snapshot& snapshot) -> job::Continuation {
-    auto where = number;
-    if (!where) {
-      const auto row = job::read_job_number(snapshot, id);
-      if (row) where = *row;
-    }
-    auto found = std::make_shared<Result<std::optional<job::Found>>>(std::optional<job::Found>{});
-    if (where) *found = job::read_job(snapshot, *where);
+    auto found = std::make_shared<Result<std::optional<job::Found>>>(job::read_by_id(snapshot, id, number));
     return [this, finish, id, found](const job::Now& later) {
       if (!*found) return finish(fail(found->error()));
-      if (!**found || (**found)->job.id != id) {
+      if (!**found) {
         return finish(fail(Code::kNotFound, "there is no job " + id.hex() +
                                                 " here: it was never added, or has fallen out of the history"));
       }
@@ -280,10 +279,10 @@ void Peer::forward(const job::Now& now, job::Ticket ticket, std::function<void(c
 void Peer::ask(const job::Now& now, Call& call) {
   call.ask_at = now.mono + kAskAgain;
   next_call_check_ = std::min(next_call_check_, call.ask_at);
-  const auto owner = owner_node();
+  const auto owner = call.adds && call.asked ? call.asked : owner_node();
   if (!owner) return;  // not met yet; asked again until the deadline
-  call.ask(*owner, call.asked);
-  call.asked = true;
+  call.ask(*owner, call.asked.has_value());
+  call.asked = owner;
 }
 
 void Peer::on_reply(const job::Now& now, wire::Reader& in, const Bytes& source) {
@@ -318,7 +317,7 @@ void Peer::check_calls(const job::Now& now) {
     const auto ticket = deadlines_.begin()->second;
     deadlines_.erase(deadlines_.begin());
     const auto at = calls_.find(ticket);
-    if (at == calls_.end()) continue;
+    if (at == calls_.end() || at->second.deadline > now.mono) continue;  // over, or put off
     Call& call = at->second;
     if (call.adds && (owner_ || call.asked)) {
       close_call(ticket, fail(unknown_outcome(call.ids, "no answer in time")));
@@ -354,6 +353,8 @@ void Peer::check_calls(const job::Now& now) {
 }
 
 std::vector<AnswerCall> Peer::abandon(const Error& why) {
+  for (auto& [action, after] : turn_) gate_.add(std::move(action), after, last_commit_ + 1);
+  turn_.clear();
   std::vector<AnswerCall> answers = gate_.abandon(why);
   for (const auto& [ticket, call] : calls_) {
     if (call.caller.kind != Caller::Kind::kProgram) continue;
@@ -418,10 +419,7 @@ bool Peer::on_call(const job::Now& now, const Caller& from, wire::Kind kind, wir
       if (!decode(in, call)) return true;
       caller.call = call.call;
       if (!owner_) return refuse_without_store(), true;
-      const auto ticket = open_call(std::move(caller), now.mono + std::min<Nanos>(call.patience, kRemoteWait));
-      calls_.at(ticket).waits = call.id;
-      waiters_[call.id].push_back(ticket);
-      look_at(now, ticket, call.id);
+      on_wait_call(now, std::move(caller), call);
       return true;
     }
     case wire::Kind::kCallMembers: {
@@ -487,6 +485,25 @@ void Peer::on_add_call(const job::Now& now, Caller caller, const wire::CallAddJo
   const auto ticket = open_call(std::move(caller), kNever);
   calls_.at(ticket).adds = true;
   owner_->add(now, ticket, std::move(jobs), call.repeat);
+}
+
+// Asked again while it waits, it waits on: one answer, however often the question comes.
+void Peer::on_wait_call(const job::Now& now, Caller caller, const wire::CallWaitJob& call) {
+  const auto deadline = now.mono + std::min<Nanos>(call.patience, kRemoteWait);
+  if (const auto at = waiters_.find(call.id); at != waiters_.end()) {
+    for (const auto ticket : at->second) {
+      Call& waiting = calls_.at(ticket);
+      if (waiting.caller != caller) continue;
+      waiting.deadline = deadline;
+      deadlines_.emplace(deadline, ticket);
+      next_call_check_ = std::min(next_call_check_, deadline);
+      return;
+    }
+  }
+  const auto ticket = open_call(std::move(caller), deadline);
+  calls_.at(ticket).waits = call.id;
+  waiters_[call.id].push_back(ticket);
+  look_at(now, ticket, call.id);
 }
 
 void Peer::on_subscribe(const job::Now& now, Caller caller, const wire::CallSubscribe& call) {

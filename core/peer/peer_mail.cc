@@ -32,9 +32,8 @@ void Peer::on_frame(const job::Now& now, wire::Lane, BytesView client, BytesView
   }
   const wire::FrameHead& head = reader.head();
   const bool for_me = head.receiver.is_zero() || head.receiver == config_.id;
-  // A client does not know the cluster before its hello is answered.
-  const bool ours = head.cluster == wire::cluster_hash(config_.cluster) || (!client.empty() && head.cluster == 0);
-  if (!ours || !for_me) {
+  const bool ours = for_me && head.cluster == wire::cluster_hash(config_.cluster);
+  if (!ours && client.empty()) {
     ++strange_mail_;
     return;
   }
@@ -47,7 +46,9 @@ void Peer::on_frame(const job::Now& now, wire::Lane, BytesView client, BytesView
     wire::Reader in(*message);
     const auto kind = kind_of(in);
     if (!client.empty()) {
-      on_client_mail(now, client, *message);
+      // Before its hello is answered a client knows neither the cluster nor who lives here.
+      if ((ours && this_life) || kind == wire::Kind::kCallHello) on_client_mail(now, client, *message);
+      else ++strange_mail_;
     } else if (is_member_kind(kind)) {
       if (!membership_.receive(now.mono, head.sender, *message)) ++bad_frames_;
     } else if (!known || !this_life) {

@@ -44,6 +44,7 @@ void Peer::follow(const job::Now& now, const MemberChanged& change) {
   members_changed_ = true;
   if (change.what == MemberChanged::What::kForgotten) {
     intake_.forget(change.id);
+    if (owner_) owner_->forget(now, change.id);
     act(Unreach{change.id});
     return;
   }
