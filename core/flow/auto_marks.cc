@@ -33,13 +33,19 @@ void AutoMarks::on_round_trip(Nanos round_trip) {
   round_trip_ = round_trip_ == 0 ? value : round_trip_ + (value - round_trip_) / 8;
 }
 
+unsigned AutoMarks::starts_within(Nanos time) const {
+  if (runs_ == 0) return 0;
+  const double run = std::max(mean_run_, 1000.0);  // a microsecond: nothing is run faster
+  const double starts = static_cast<double>(time.count()) * parallel_ / run;
+  return static_cast<unsigned>(std::min(starts, double{limits::kHighWaterMark}));
+}
+
 bool AutoMarks::update() {
   if (runs_ == 0) return false;
-  const double horizon = std::max(kHorizon, 2 * round_trip_);
-  const double run = std::max(mean_run_, 1000.0);  // a microsecond: nothing is run faster
-  const double starts = std::min(horizon * parallel_ / run, double{limits::kHighWaterMark});
+  const Nanos horizon{static_cast<Nanos::rep>(std::max(kHorizon, 2 * round_trip_))};
+  const unsigned starts = starts_within(horizon);
   if (starts >= kUp * (ahead_ + 1) || starts < kDown * ahead_)
-    ahead_ = static_cast<unsigned>(starts);
+    ahead_ = starts;
   const Marks before = marks_;
   marks_ = marks_for(parallel_, ahead_);
   return marks_ != before;

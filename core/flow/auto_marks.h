@@ -23,6 +23,8 @@ class AutoMarks final {
   // True if the marks are others than before.
   bool update();
   Marks marks() const { return marks_; }
+  // Jobs that the slots are likely to start within `time`; 0 while nothing is known.
+  unsigned starts_within(Nanos time) const;
 
  private:
   unsigned parallel_;

@@ -15,6 +15,23 @@ namespace {
 constexpr Millis kFirstRepeat{500};
 constexpr Millis kLastRepeat{5000};
 constexpr std::size_t kControlResult = 4096;  // larger results travel on the data lane
+// A slot is handed what it will run in that time, so that tiny jobs do not cost a turn each. What was handed over
+// counts as started.
+constexpr Millis kAhead{1};
+
+// A handler may have kept the job (RunningJob::hold), so its contents are left to it.
+std::shared_ptr<HeldJob> without_contents(const HeldJob& job) {
+  auto rest = std::make_shared<HeldJob>();
+  rest->from = job.from;
+  rest->life = job.life;
+  rest->item = job.item;
+  rest->token = job.token;
+  rest->number = job.number;
+  rest->id = job.id;
+  rest->attempt = job.attempt;
+  rest->deliveries = job.deliveries;
+  return rest;
+}
 
 }  // namespace
 
@@ -143,7 +160,7 @@ void JobIntake::on_claims_ack(const Now& now, const NodeId& from, Incarnation li
   owner.claims_due = more;  // the list renews the leases, so it goes on while there is one
 }
 
-void JobIntake::ended(const Now& now, RunId run, JobEnd end) {
+void JobIntake::ended(const Now& now, RunId run, JobEnd end, Nanos took) {
   const auto at = running_.find(run);
   HEADRACE_CHECK(at != running_.end());
   Running running = std::move(at->second);
@@ -151,7 +168,7 @@ void JobIntake::ended(const Now& now, RunId run, JobEnd end) {
   const auto consumer = consumers_.find(running.consumer);
   HEADRACE_CHECK(consumer != consumers_.end());
   --consumer->second.running;
-  consumer->second.automatic.on_run(now.mono - running.started);
+  consumer->second.automatic.on_run(took);
   consumer->second.window.on_ended(running.job->from, running.job->item);
   if (running.refused) return;
 
@@ -163,11 +180,10 @@ void JobIntake::ended(const Now& now, RunId run, JobEnd end) {
   }
   wire::JobDone done{running.job->token, running.job->number, static_cast<std::uint8_t>(end.kind), end.result,
                      end.error, end.retry_after};
-  Completion completion{running.consumer, running.job, {}, wire::Lane::kControl, now.mono + kFirstRepeat, kFirstRepeat};
+  Completion completion{running.consumer, without_contents(*running.job), {}, wire::Lane::kControl,
+                        now.mono + kFirstRepeat, kFirstRepeat};
   encode(completion.message, done);
   if (completion.message.size() > kControlResult) completion.lane = wire::Lane::kData;
-  running.job->payload = {};
-  running.job->params = {};
   host_.send(running.job->from.node, completion.lane, completion.message);
   next_repeat_ = std::min(next_repeat_, completion.repeat);
   completions_.emplace(running.job->token, std::move(completion));
@@ -202,7 +218,7 @@ void JobIntake::forget(const NodeId& node) {
 void JobIntake::end_turn(const Now& now) {
   for (auto& [number, consumer] : consumers_) {
     collect(now, number, consumer);
-    start_waiting(now, number, consumer);
+    start_waiting(number, consumer);
   }
   for (auto& [node, owner] : owners_) {
     if (owner.claims_due && owner.claims_at <= now.mono) send_claims(now, node, owner);
@@ -230,14 +246,15 @@ void JobIntake::collect(const Now& now, ConsumerNumber number, Consumer& consume
   if (consumer.window.period_needed()) next_period_ = std::min(next_period_, now.mono + kWindowPeriod);
 }
 
-void JobIntake::start_waiting(const Now& now, ConsumerNumber number, Consumer& consumer) {
-  while (consumer.running < consumer.config.parallel && !consumer.waiting.empty()) {
+void JobIntake::start_waiting(ConsumerNumber number, Consumer& consumer) {
+  const auto places = consumer.config.parallel + consumer.automatic.starts_within(kAhead);
+  while (consumer.running < places && !consumer.waiting.empty()) {
     auto job = std::move(consumer.waiting.front());
     consumer.waiting.pop_front();
     ++consumer.running;
     consumer.window.on_started(job->from, job->item);
     const RunId run = ++last_run_;
-    running_.emplace(run, Running{number, job, now.mono, false, false});
+    running_.emplace(run, Running{number, job, false, false});
     host_.start(number, run, std::move(job));
   }
 }

@@ -52,7 +52,8 @@ class IntakeHost {
  public:
   virtual ~IntakeHost() = default;
   virtual void send(const NodeId& to, wire::Lane lane, Bytes message) = 0;
-  // Run it on a worker; JobIntake::ended() follows. The job stays valid until then.
+  // Run it in one of the consumer's slots, in order, as soon as one is free; JobIntake::ended() follows. The job stays
+  // valid until then.
   virtual void start(ConsumerNumber consumer, RunId run, std::shared_ptr<const HeldJob> job) = 0;
   // Its result will not count: tell the handler.
   virtual void set_stopping(RunId run) = 0;
@@ -92,8 +93,8 @@ class JobIntake final {
   void on_done_ack(const Now& now, const NodeId& from, Incarnation life, const wire::JobDoneAck& ack);
   void on_claims_ack(const Now& now, const NodeId& from, Incarnation life, const wire::JobClaimsAck& ack);
 
-  // The handler of `run` has returned.
-  void ended(const Now& now, RunId run, JobEnd end);
+  // The handler of `run` has returned after `took`.
+  void ended(const Now& now, RunId run, JobEnd end, Nanos took);
 
   // What membership says.
   void on_dead(const NodeId& node);
@@ -123,7 +124,6 @@ class JobIntake final {
   struct Running {
     ConsumerNumber consumer = 0;
     std::shared_ptr<HeldJob> job;
-    MonoTime started{};
     bool stopping = false;
     bool refused = false;  // the owner has said that its token is not current
   };
@@ -148,7 +148,7 @@ class JobIntake final {
   };
 
   Owner& hear(const Now& now, const NodeId& from, Incarnation life);
-  void start_waiting(const Now& now, ConsumerNumber number, Consumer& consumer);
+  void start_waiting(ConsumerNumber number, Consumer& consumer);
   void collect(const Now& now, ConsumerNumber number, Consumer& consumer);
   void hand_back(const std::vector<std::shared_ptr<HeldJob>>& jobs);
   void send_claims(const Now& now, const NodeId& to, Owner& owner);

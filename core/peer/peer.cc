@@ -50,7 +50,9 @@ void Peer::on_commit(const job::Now&, CommitNumber written, CommitNumber synced)
 
 void Peer::on_read(const job::Now& now, const job::Continuation& continuation) { continuation(now); }
 
-void Peer::on_job_ended(const job::Now& now, job::RunId run, JobEnd end) { intake_.ended(now, run, std::move(end)); }
+void Peer::on_job_ended(const job::Now& now, job::RunId run, JobEnd end, Nanos took) {
+  intake_.ended(now, run, std::move(end), took);
+}
 
 void Peer::on_refused(const job::Now& now, const NodeId& node) { membership_.link_refused(now.mono, node); }
 

@@ -62,7 +62,7 @@ class Peer final : private job::Host, private job::IntakeHost {
                 const std::shared_ptr<const void>& hold);
   void on_commit(const job::Now& now, CommitNumber written, CommitNumber synced);
   void on_read(const job::Now& now, const job::Continuation& continuation);
-  void on_job_ended(const job::Now& now, job::RunId run, JobEnd end);
+  void on_job_ended(const job::Now& now, job::RunId run, JobEnd end, Nanos took);
   void on_refused(const job::Now& now, const NodeId& node);  // its connection was redialled and refused
   void on_client_gone(const job::Now& now, BytesView client);
   void held_up(const job::Now& now, Nanos duration);

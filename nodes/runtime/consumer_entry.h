@@ -31,6 +31,13 @@ struct RunningJobState {
   bool unreadable = false;           // they could not be
 };
 
+struct JobEnded {
+  std::uint64_t era = 0;
+  job::RunId run = 0;
+  JobEnd end;
+  Nanos took{0};
+};
+
 // Calls the handler, and says what came of it: what it throws is a failed attempt.
 JobEnd run_handler(RunningJobState& state);
 

@@ -11,7 +11,8 @@ void Runs::add(const job::Now& now, Peer* peer, std::shared_ptr<const ConsumerEn
   if (peer != nullptr) {
     const auto number = peer->add_consumer(now, consumer->config);
     numbers_[key] = number;
-    by_number_[number] = consumer;
+    auto slots = std::make_shared<Slots>(workers_, report_, consumer->config.parallel);
+    by_number_[number] = {consumer, std::move(slots), {}};
   }
   consumers_.emplace(key, std::move(consumer));
 }
@@ -21,6 +22,7 @@ void Runs::stop(const job::Now& now, Peer* peer, std::uint64_t key) {
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
   if (peer != nullptr) peer->stop_consumer(now, number->second);
+  flush();
   by_number_.erase(number->second);  // its runs hold the handler
   numbers_.erase(number);
 }
@@ -28,7 +30,7 @@ void Runs::stop(const job::Now& now, Peer* peer, std::uint64_t key) {
 void Runs::bind(const job::Now& now, Peer& peer, std::uint64_t era) {
   stop_all();
   runs_.clear();
-  starts_.clear();
+  dirty_.clear();
   numbers_.clear();
   by_number_.clear();
   era_ = era;
@@ -38,16 +40,23 @@ void Runs::bind(const job::Now& now, Peer& peer, std::uint64_t era) {
 void Runs::start(StartJob start) {
   const auto consumer = by_number_.find(start.consumer);
   HEADRACE_CHECK(consumer != by_number_.end());  // a stopped one starts nothing
+  Bound& bound = consumer->second;
   auto state = std::make_shared<RunningJobState>();
-  state->consumer = consumer->second;
+  state->consumer = bound.entry;
   state->job = std::move(start.job);
   state->era = era_;
   state->run = start.run;
   runs_.emplace(start.run, state);
-  starts_.push_back([this, state] {
-    auto end = run_handler(*state);
-    report_({state->era, state->run, std::move(end)});
-  });
+  if (bound.starts.empty()) dirty_.push_back(start.consumer);
+  bound.starts.push_back(std::move(state));
+}
+
+void Runs::flush() {
+  for (const auto number : dirty_) {
+    Bound& bound = by_number_.at(number);
+    bound.slots->add(bound.starts);
+  }
+  dirty_.clear();
 }
 
 void Runs::stop(job::RunId run) {
@@ -62,7 +71,7 @@ void Runs::stop_all() {
 void Runs::ended(const job::Now& now, Peer& peer, JobEnded ended) {
   if (ended.era != era_) return;
   runs_.erase(ended.run);
-  peer.on_job_ended(now, ended.run, std::move(ended.end));
+  peer.on_job_ended(now, ended.run, std::move(ended.end), ended.took);
 }
 
 }  // namespace headrace::runtime

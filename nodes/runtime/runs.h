@@ -13,19 +13,14 @@
 
 #include "core/peer/peer.h"
 #include "nodes/runtime/consumer_entry.h"
+#include "nodes/runtime/slots.h"
 #include "nodes/runtime/workers.h"
 
 namespace headrace::runtime {
 
-struct JobEnded {
-  std::uint64_t era = 0;
-  job::RunId run = 0;
-  JobEnd end;
-};
-
 class Runs final {
  public:
-  using Report = std::function<void(JobEnded)>;  // on a worker
+  using Report = Slots::Report;
   Runs(Workers& workers, Report report) : workers_(workers), report_(std::move(report)) {}
 
   // `peer` may be null: then the consumer waits for bind().
@@ -39,7 +34,7 @@ class Runs final {
   void stop_all();
   // Hands the end to `peer` if it is of its era.
   void ended(const job::Now& now, Peer& peer, JobEnded ended);
-  void flush() { workers_.push(starts_); }
+  void flush();
 
   bool idle() const { return runs_.empty(); }
 
@@ -49,9 +44,14 @@ class Runs final {
   std::uint64_t era_ = 0;
   std::map<std::uint64_t, std::shared_ptr<const ConsumerEntry>> consumers_;  // by key
   std::map<std::uint64_t, job::ConsumerNumber> numbers_;                     // by key
-  std::unordered_map<job::ConsumerNumber, std::shared_ptr<const ConsumerEntry>> by_number_;
+  struct Bound {
+    std::shared_ptr<const ConsumerEntry> entry;
+    std::shared_ptr<Slots> slots;
+    std::vector<std::shared_ptr<RunningJobState>> starts;  // since the last flush()
+  };
+  std::unordered_map<job::ConsumerNumber, Bound> by_number_;
   std::unordered_map<job::RunId, std::shared_ptr<RunningJobState>> runs_;
-  std::vector<Workers::Task> starts_;
+  std::vector<job::ConsumerNumber> dirty_;  // with starts
 };
 
 }  // namespace headrace::runtime

@@ -112,6 +112,7 @@ class Machine final {
   const Peer* peer() const;
   bool idle() const;  // no run, no commit, no call, nothing of jobs in the Peer
   MonoTime last_job_mail() const { return last_job_mail_; }
+  std::uint64_t last_job_kind() const { return last_job_kind_; }
   std::uint64_t turns() const { return turns_; }
 
  private:
@@ -149,6 +150,8 @@ class Machine final {
   void act(Note& action);
   void watch(const NodeId& to, BytesView message);
   void flush_links();
+  void fill_slots(job::ConsumerNumber number);
+  void begin_run(const StartJob& action);
   void end_run(job::RunId run);
   JobEnd end_of(const job::HeldJob& job, bool stopped) const;
 
@@ -178,6 +181,7 @@ class Machine final {
   bool paused_ = false;
   bool leaving_ = false;
   MonoTime last_job_mail_{};
+  std::uint64_t last_job_kind_ = 0;
   std::uint64_t turns_ = 0;
 };
 

@@ -42,7 +42,10 @@ void Machine::carry_out(TurnOutput output) {
 void Machine::watch(const NodeId& to, BytesView message) {
   wire::Reader in(message);
   const auto kind = kind_of(in);
-  if (is_of_jobs(kind)) last_job_mail_ = world_.events.now();
+  if (is_of_jobs(kind)) {
+    last_job_mail_ = world_.events.now();
+    last_job_kind_ = wire::number(kind);
+  }
   if (kind == wire::Kind::kJobItem) {
     wire::JobItem item;
     if (decode(in, item)) world_.ledger.item_sent(plan_.number, to, item);
@@ -126,8 +129,24 @@ void Machine::flush_links() {
 // --- Handlers.
 
 void Machine::act(StartJob& action) {
+  const auto consumer = action.consumer;
+  process_->consumers[consumer].handed.push_back(std::move(action));
+  fill_slots(consumer);
+}
+
+// What was handed over runs in order, as slots become free.
+void Machine::fill_slots(job::ConsumerNumber number) {
+  auto& consumer = process_->consumers[number];
+  while (consumer.running < consumer.slots && !consumer.handed.empty()) {
+    const StartJob next = std::move(consumer.handed.front());
+    consumer.handed.pop_front();
+    begin_run(next);
+  }
+}
+
+void Machine::begin_run(const StartJob& action) {
   Process& process = *process_;
-  process.runs[action.run] = {action.consumer, action.job};
+  process.runs[action.run] = {action.consumer, action.job, world_.events.now()};
   ++process.consumers[action.consumer].running;
   if (world_.plant == Plant::kSpoilsPayloads) {
     auto spoilt = *action.job;
@@ -183,7 +202,11 @@ void Machine::end_run(job::RunId number) {
   --process_->consumers[run.consumer].running;
   const auto end = end_of(*run.job, run.stopping);
   world_.ledger.run_ended(run.job->token, end.kind);
-  input([number, end](Peer& peer, const job::Now& now) { peer.on_job_ended(now, number, end); });
+  const Nanos took = world_.events.now() - run.began;
+  input([number, end, took](Peer& peer, const job::Now& now) {
+    peer.on_job_ended(now, number, end, took);
+  });
+  fill_slots(run.consumer);
 }
 
 JobEnd Machine::end_of(const job::HeldJob& job, bool stopped) const {

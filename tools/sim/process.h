@@ -22,12 +22,14 @@ struct Machine::Process {
   struct Run {
     job::ConsumerNumber consumer = 0;
     std::shared_ptr<const job::HeldJob> job;
+    MonoTime began{};
     bool stopping = false;
     bool hangs = false;
     bool due = false;  // would have ended while the process stood still
   };
   struct Consumer {
     unsigned slots = 0, running = 0;
+    std::deque<StartJob> handed;  // behind the slots' runs
     std::uint64_t occupancy = 0;  // after the last turn
   };
 
