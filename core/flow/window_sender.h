@@ -9,7 +9,7 @@
 // Keep it for as long as this node and that consumer's process may both live, also while they
 // believe each other dead: one made anew would give numbers again and not be heard.
 //
-// To choose among consumers: the one with the most credit(), ties in rotation.
+// To choose among consumers: the one with the largest part of its window free, ties in rotation.
 //
 // Invariants: limit, used and burned only grow within a session; burned <= used <= limit; a number
 // is given to one item only, since the session is never forgotten but replaced by a higher one.

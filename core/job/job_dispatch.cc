@@ -84,17 +84,24 @@ void JobOwner::dispatch_all(const Now& now) {
   }
 }
 
-// Most credit first, ties in rotation, so that nobody is served by the accident of an order.
+// The one with the largest part of its window free first, so that a newcomer, whose window is still
+// small, is not passed over for one that has grown; ties in rotation, so that nobody is served by
+// the accident of an order.
 JobOwner::Consumer* JobOwner::best_consumer(std::uint32_t topic, ConsumerKey& key) {
   const auto at = takers_.find(topic);
   if (at == takers_.end()) return nullptr;
   Consumer* best = nullptr;
+  const auto freer = [](const Consumer& one, const Consumer& other) {
+    return one.credit() * (other.credit() + other.window.flights()) >
+           other.credit() * (one.credit() + one.window.flights());
+  };
   const auto& takers = at->second;
   ++rotation_;
   for (std::size_t i = 0; i < takers.size(); ++i) {
     const auto& candidate = takers[(i + rotation_) % takers.size()];
     Consumer& consumer = consumers_.at(candidate);
-    if (consumer.credit() == 0 || (best != nullptr && consumer.credit() <= best->credit())) continue;
+    if (consumer.credit() == 0) continue;
+    if (best != nullptr && !freer(consumer, *best)) continue;
     best = &consumer;
     key = candidate;
   }

@@ -431,16 +431,26 @@ TEST_CASE("A consumer of a topic gets no job of another") {
   CHECK(some.job().item.topic == "a.b");
 }
 
-TEST_CASE("The one with most credit is served first, and equals in turn") {
+TEST_CASE("The one with the most of its window free is served first, however large it is") {
   OwnerWorld w;
   auto& small = w.consumer(2, "*", {2, 1});
   auto& large = w.consumer(3, "*", {8, 1});
   w.add(spec());
+  w.add(spec());
+  CHECK(small.held.size() == 1);
   CHECK(large.held.size() == 1);
-  for (int i = 0; i < 7; ++i) w.add(spec());
-  CHECK(large.held.size() + small.held.size() == 8);
-  CHECK(small.held.size() <= 2);
-  CHECK(small.held.size() >= 1);
+  for (int i = 0; i < 3; ++i) w.add(spec());
+  CHECK(small.held.size() == 1);
+  CHECK(large.held.size() == 4);
+}
+
+TEST_CASE("Consumers that are equally free are served in turn") {
+  OwnerWorld w;
+  auto& one = w.consumer(2);
+  auto& other = w.consumer(3);
+  for (int i = 0; i < 4; ++i) w.add(spec());
+  CHECK(one.held.size() == 2);
+  CHECK(other.held.size() == 2);
 }
 
 }  // namespace headrace::job
