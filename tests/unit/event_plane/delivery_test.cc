@@ -175,7 +175,7 @@ TEST_CASE("garbage from a peer is counted and does no harm") {
   Seen seen;
   REQUIRE(world[1].add_registration("a", false, into(seen)));
   world.settle();
-  const job::Now now{world.now, world.wall};
+  const job::Now now{world.now(), world.wall};
   for (const Bytes message : {"", "\xc1", "\x91\x4b", "\x93\x4b\xc4\x01\x00\x94\x01\x01\x00\x01",
                               "\x92\x48\x90", "\x92\x4a\x90", "\x91\x77"}) {
     world[1].receive(now, world.stations[0]->id, 1, message, nullptr);

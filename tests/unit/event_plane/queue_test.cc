@@ -44,7 +44,7 @@ TEST_CASE("a full queue whose callbacks go on holds the publisher back, and noth
   std::size_t seen = 0;
   REQUIRE(world[1].add_registration("a", false, [&](const Event&) {
     ++seen;
-    world.now += Millis{6};  // a slow one: each turn of the worker is one event
+    world.advance(Millis{6});  // a slow one: each turn of the worker is one event
   }));
   world.settle();
   std::size_t sent = 0, refused = 0;

@@ -2,6 +2,8 @@
 // time stands still but for pass().
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -33,6 +35,9 @@ class World {
 
   EventPlane& operator[](std::size_t i) { return *stations[i]->plane; }
 
+  MonoTime now() const { return now_; }
+  void advance(Millis time) { now_ = now() + time; }
+
   // Whatever is under way arrives, and all that follows from it; no callback runs.
   void pump() {
     for (bool busy = true; busy;) {
@@ -57,16 +62,16 @@ class World {
     }
   }
   void pass(Millis time) {
-    for (const auto end = now + time; now < end;) {
-      now += Millis{5};
+    for (const auto end = now() + time; now() < end;) {
+      advance(Millis{5});
       for (auto& station : stations) {
-        if (now >= station->plane->next_timer()) station->plane->tick(now);
+        if (now() >= station->plane->next_timer()) station->plane->tick(now());
       }
     }
   }
   // Like pass(), with everything moving meanwhile.
   void live(Millis time) {
-    for (const auto end = now + time; now < end;) {
+    for (const auto end = now() + time; now() < end;) {
       pass(Millis{5});
       settle();
     }
@@ -83,13 +88,15 @@ class World {
   }
 
   std::vector<std::unique_ptr<Station>> stations;
-  MonoTime now{std::chrono::hours{1}};
   WallTime wall{std::chrono::hours{1'000'000}};
   // May lose a data frame, or keep it.
   std::function<bool(std::size_t to, const Bytes& frame)> lose = [](auto, auto&) { return false; };
   std::vector<std::size_t> frozen;  // take nothing from the network
 
  private:
+  std::atomic<MonoTime> now_{
+      MonoTime{std::chrono::hours{1}}};  // publishers of some tests are threads
+
   void start(std::size_t i, Incarnation life = 1) {
     if (stations.size() <= i) stations.push_back(nullptr);
     stations[i] = std::make_unique<Station>();
@@ -97,7 +104,7 @@ class World {
     station.id = NodeId::from_halves(7, i + 1);
     station.life = life;
     EventPlaneHooks hooks;
-    hooks.mono = [this] { return now; };
+    hooks.mono = [this] { return now(); };
     hooks.wall = [this] { return wall; };
     hooks.wake = [] {};
     hooks.schedule = [&station](RegistrationId id) { station.runnable.push_back(id); };
@@ -139,7 +146,7 @@ class World {
       const auto& [to, message] = from.control.front();
       if (is_frozen(index(to))) continue;
       busy = true;
-      stations[index(to)]->plane->receive({now, wall}, from.id, from.life, message, nullptr);
+      stations[index(to)]->plane->receive({now(), wall}, from.id, from.life, message, nullptr);
     }
     if (!std::exchange(from.advertised, true)) {
       busy = true;
@@ -154,7 +161,7 @@ class World {
     wire::FrameReader reader(*frame);
     if (reader.head().receiver_incarnation != stations[to]->life) return;
     while (const auto message = reader.next()) {
-      stations[to]->plane->receive({now, wall}, from.id, from.life, *message, frame);
+      stations[to]->plane->receive({now(), wall}, from.id, from.life, *message, frame);
     }
   }
 };
