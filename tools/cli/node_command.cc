@@ -2,9 +2,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "core/base/utf8.h"
 #include "nodes/runtime/setup.h"
+#include "nodes/runtime/signals.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json.h"
 #include "tools/cli/options.h"
@@ -113,14 +115,17 @@ int run_node(const Arguments& arguments) {
   if (const auto code = options.parse(arguments)) return *code;
   auto chosen = node_options(options);
   if (!chosen) return options.wrong(chosen.error().message);
+  const auto checked = runtime::make_setup(*chosen, {});
+  if (!checked) return options.wrong(checked.error().message);
+  // From here on, so that a signal between the ready line and run() ends the node as well as later.
+  auto watch = runtime::SignalWatch::start();
+  if (!watch) return failure(watch.error());
+  std::optional<runtime::SignalWatch> signals(std::move(*watch));
   auto node = open(std::move(*chosen), !options.has("listen"));
-  if (!node) {
-    const auto code = node.error().code;
-    const bool usage = code == Code::kInvalid || code == Code::kForbidden;
-    return usage ? options.wrong(node.error().message) : failure(node.error());
-  }
+  if (!node) return failure(node.error());
   print_ready(*node, options.json());
   if (const auto ran = node->run(); !ran) return failure(ran.error());
+  signals.reset();  // a second one ends the program at once
   if (const auto closed = node->close(kDrain); !closed) return failure(closed.error());
   return kDone;
 }
