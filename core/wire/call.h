@@ -40,7 +40,7 @@ struct NewJob {
 struct CallHello {            // reply: a HelloBody
   std::uint64_t call = 0;
 };
-struct CallAddJobs {          // all or none; reply: no body
+struct CallAddJobs {          // all or none; reply: the level, and the ids
   std::uint64_t call = 0;
   bool repeat = false;
   std::vector<NewJob> jobs;
