@@ -26,7 +26,10 @@
 
 namespace headrace {
 
-inline constexpr Millis kLaneStall{50};     // a window that is full and has not moved for so long
+inline constexpr Millis kLaneStall{50};  // a window that is full and has not moved for so long
+// A window that was not answered yet. Its node is a member, but may be only just connecting, or not
+// have heard of this one.
+inline constexpr Millis kLaneOpening{5'000};
 inline constexpr Millis kLaneProgress{20};  // how often a receiver that holds back says it moves
 
 class ByteWindowSender final {
@@ -34,7 +37,7 @@ class ByteWindowSender final {
   enum class Admission {
     kSend,
     kWait,     // no room; ask again after the next state, or at stall_at()
-    kStalled,  // no room, and no movement for kLaneStall: drop it, nobody shall wait for it
+    kStalled,  // no room, and no movement until stall_at(): drop it, nobody shall wait for it
   };
   struct Outgoing {
     std::optional<wire::LaneQuery> query;  // control lane

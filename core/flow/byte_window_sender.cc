@@ -32,7 +32,8 @@ wire::LaneHead ByteWindowSender::use(std::uint64_t bytes) {
 }
 
 MonoTime ByteWindowSender::stall_at() const {
-  return blocked_ ? still_since_ + kLaneStall : kNever;
+  if (!blocked_) return kNever;
+  return still_since_ + (session_.exists() ? kLaneStall : kLaneOpening);
 }
 
 bool ByteWindowSender::on_state(const wire::LaneState& state, MonoTime now) {

@@ -121,6 +121,14 @@ TEST_CASE("a full window that has not moved for 50 ms is stalled until it moves"
   CHECK(lane.sender.admit(10, at(1061)) == Admission::kSend);
 }
 
+TEST_CASE("a lane that is being opened is given 5 s before it is stalled") {
+  ByteWindowSender sender(3);
+  CHECK(sender.admit(10, at(100)) == Admission::kWait);
+  CHECK(sender.stall_at() == at(5'100));
+  CHECK(sender.admit(10, at(5'099)) == Admission::kWait);
+  CHECK(sender.admit(10, at(5'100)) == Admission::kStalled);
+}
+
 TEST_CASE("an idle lane is not stalled however long it rests") {
   Lane lane;
   CHECK(lane.send(100, at(1)));
