@@ -1,5 +1,6 @@
 // Giving jobs to consumers.
 #include <algorithm>
+#include <utility>
 
 #include "core/base/limits.h"
 #include "core/flow/period.h"
@@ -100,7 +101,10 @@ JobOwner::Consumer* JobOwner::best_consumer(std::uint32_t topic, ConsumerKey& ke
   for (std::size_t i = 0; i < takers.size(); ++i) {
     const auto& candidate = takers[(i + rotation_) % takers.size()];
     Consumer& consumer = consumers_.at(candidate);
-    if (consumer.credit() == 0) continue;
+    if (consumer.credit() == 0) {
+      consumer.passed_over = true;
+      continue;
+    }
     if (best != nullptr && !freer(consumer, *best)) continue;
     best = &consumer;
     key = candidate;
@@ -189,7 +193,8 @@ void JobOwner::send_item(const ConsumerKey& key, Consumer& consumer, Active& act
   host_.send(key.first, wire::Lane::kData, std::move(message), after);
 }
 
-// What each consumer could be sent now, beyond what it is being sent.
+// What each consumer could be sent now, beyond what it is being sent. One without credit is asked for
+// some also when others had room for all there was: else a newcomer beside them would stay idle.
 void JobOwner::set_wants() {
   for (auto& [key, consumer] : consumers_) {
     std::size_t want = 0;
@@ -197,6 +202,7 @@ void JobOwner::set_wants() {
       want += ready_.in_memory(topic);
       if (want >= limits::kHighWaterMark) break;
     }
+    if (std::exchange(consumer.passed_over, false)) want = std::max<std::size_t>(want, 1);
     consumer.window.set_want(std::min<std::size_t>(want, limits::kHighWaterMark));
   }
 }

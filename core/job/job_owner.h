@@ -111,6 +111,7 @@ class JobOwner final {
     MonoTime heard{};
     bool retired = false;                 // gone from the advert: ends what it has, gets nothing more
     bool silent = false;                  // its lease lapsed and it has said nothing since: asked, given nothing
+    bool passed_over = false;             // in this turn, for want of credit
     std::uint64_t credit() const {
       return !silent && window.credit() > loading ? window.credit() - loading : 0;
     }

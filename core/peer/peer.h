@@ -129,7 +129,7 @@ class Peer final : private job::Host, private job::IntakeHost {
     std::optional<JobId> waits;                    // for this job's end
     std::function<void(const NodeId& owner, bool repeat)> ask;  // of a call that another node answers
     MonoTime ask_at = kNever;
-    std::optional<NodeId> asked;  // an add that may be stored there goes nowhere else
+    bool asked = false;           // at least once: an add may be stored
   };
   struct Client {
     MonoTime heard{};
@@ -182,7 +182,8 @@ class Peer final : private job::Host, private job::IntakeHost {
   void check_calls(const job::Now& now);
   void on_wait_call(const job::Now& now, Caller caller, const wire::CallWaitJob& call);
   void drop_waiter(job::Ticket ticket, const JobId& id);
-  std::optional<NodeId> owner_node() const;
+  std::optional<NodeId> owner_node();
+  std::optional<NodeId> choose_owner() const;
 
   PeerConfig config_;
   EventPort& events_;
@@ -215,6 +216,7 @@ class Peer final : private job::Host, private job::IntakeHost {
   std::uint64_t last_publish_ = 0;
   std::map<Bytes, wire::BlobAssembler> blobs_;  // by source
   MonoTime next_call_check_ = kNever;
+  std::optional<NodeId> chosen_owner_;    // who takes this node's durable calls
 
   std::uint64_t bad_frames_ = 0;
   std::uint64_t unknown_kinds_ = 0;

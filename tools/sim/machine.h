@@ -35,6 +35,9 @@ enum class Plant : std::uint8_t {
   kAnswersTwice,      // a call is answered twice
   kDeafMachine,       // one machine hears nobody, for good
   kHalvesMarks,       // a consumer's mark is half of what it believes
+  kCountsDeliveries,  // items claim more deliveries than a job may have
+  kTalksAtRest,       // a message goes out though nothing is under way
+  kGarblesFrames,     // frames arrive damaged
 };
 
 struct Disk {
@@ -110,7 +113,8 @@ class Machine final {
   Incarnation incarnation() const { return incarnation_; }
   const Shadow& shadow() const { return shadow_; }
   const Peer* peer() const;
-  bool idle() const;  // no run, no commit, no call, nothing of jobs in the Peer
+  job::Now now() const;  // by this machine's clocks
+  bool idle() const;     // no run, no commit, no call, nothing of jobs in the Peer
   MonoTime last_job_mail() const { return last_job_mail_; }
   std::uint64_t last_job_kind() const { return last_job_kind_; }
   std::uint64_t turns() const { return turns_; }
@@ -120,7 +124,6 @@ class Machine final {
   using Input = std::function<void(Peer& peer, const job::Now& now)>;
 
   // machine.cc
-  job::Now now() const;
   void end_process(bool power);
   Incarnation next_incarnation();
   void input(Input input);
@@ -160,6 +163,7 @@ class Machine final {
   void begin_commit();
   void finish_commit();
   void sync_late();
+  void rewrite_outcome();
   void begin_anew(const Error& why);
   void submit_reads();
   void tear(bool power);

@@ -1,4 +1,5 @@
 // What a turn of the Peer asks for, carried out.
+#include "core/base/limits.h"
 #include "core/wire/kinds.h"
 #include "tools/sim/process.h"
 
@@ -48,7 +49,9 @@ void Machine::watch(const NodeId& to, BytesView message) {
   }
   if (kind == wire::Kind::kJobItem) {
     wire::JobItem item;
-    if (decode(in, item)) world_.ledger.item_sent(plan_.number, to, item);
+    if (!decode(in, item)) return;
+    if (world_.plant == Plant::kCountsDeliveries) item.deliveries += limits::kDeliveries;
+    world_.ledger.item_sent(plan_.number, to, item);
   } else if (kind == wire::Kind::kJobDoneAck) {
     wire::JobDoneAck ack;
     if (decode(in, ack)) world_.ledger.ack_sent(plan_.number, ack);

@@ -1,4 +1,6 @@
 // The threads that work on the disk of a simulated machine.
+#include "core/store/keys.h"
+#include "core/store/record.h"
 #include "tools/sim/process.h"
 
 namespace headrace::sim {
@@ -61,6 +63,7 @@ void Machine::finish_commit() {
   world_.trace.mix(number);
   shadow_.write(batch);
   if (sync) shadow_.sync();
+  if (world_.plant == Plant::kRewritesOutcomes) rewrite_outcome();
   process.written = number;
   if (sync) process.synced = number;
   if (process.synced < number && !process.sync_waits) {
@@ -74,6 +77,19 @@ void Machine::finish_commit() {
     submit_reads();
   });
   begin_commit();
+}
+
+void Machine::rewrite_outcome() {
+  for (const auto& [number, row] : shadow_.written().jobs) {
+    if (row.state != JobState::kSucceeded) continue;
+    auto job = job::decode_job(number, row.body).value();
+    job.state = JobState::kGivenUp;
+    Bytes body;
+    encode(body, job);
+    WriteBatch batch;
+    record::put(batch, keys::job(number), job::kRecordVersion, body);
+    return shadow_.write(batch);
+  }
 }
 
 // What was only written is synced within a second, with or without further commits.

@@ -131,7 +131,7 @@ int main_of(int argc, char** argv) {
   std::string name;
   unsigned nodes = 0, jobs = 0;
   po::options_description options("headrace-sim: whole nodes in a virtual world, from one seed");
-  options.add_options()("help", "say this")("list", "name the scenarios")(
+  options.add_options()("help", "say this")("version", "say which version this is")("list", "name the scenarios")(
       "scenario", po::value(&name), "which one to run")("seed", po::value(&request.seed),
                                                         "the first seed (1)")(
       "seeds", po::value(&request.seeds), "how many seeds, one after another (1)")(
@@ -145,6 +145,10 @@ int main_of(int argc, char** argv) {
     po::notify(given);
   } catch (const po::error& error) {
     return usage(error.what());
+  }
+  if (given.contains("version")) {
+    std::cout << "headrace-sim " HEADRACE_VERSION "\n";
+    return 0;
   }
   if (given.contains("help")) {
     std::cout << options;

@@ -31,6 +31,7 @@ struct Machine::Process {
     unsigned slots = 0, running = 0;
     std::deque<StartJob> handed;  // behind the slots' runs
     std::uint64_t occupancy = 0;  // after the last turn
+    unsigned high = 0;            // before that
   };
 
   QuietEvents events;

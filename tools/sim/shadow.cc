@@ -24,9 +24,9 @@ void Shadow::sync() {
 }
 
 void Shadow::rebuild(const Snapshot& found) {
-  // What was answered stays answered, whatever became of its row.
-  const auto told = std::move(written_.answered);
-  const auto told_for_good = std::move(synced_.answered);
+  // What was once on record was, whatever became of it.
+  const auto told = std::move(written_);
+  const auto told_for_good = std::move(synced_);
   written_ = {};
   const auto cursor = found.cursor();
   for (const auto space : {keys::Space::kActive, keys::Space::kJob}) {
@@ -36,8 +36,10 @@ void Shadow::rebuild(const Snapshot& found) {
     }
   }
   synced_ = written_;
-  written_.answered.insert(told.begin(), told.end());
-  synced_.answered.insert(told_for_good.begin(), told_for_good.end());
+  written_.answered.insert(told.answered.begin(), told.answered.end());
+  written_.dispatched.insert(told.dispatched.begin(), told.dispatched.end());
+  synced_.answered.insert(told_for_good.answered.begin(), told_for_good.answered.end());
+  synced_.dispatched.insert(told_for_good.dispatched.begin(), told_for_good.dispatched.end());
   unsynced_.clear();
 }
 
@@ -54,6 +56,7 @@ void Shadow::put(Image& image, BytesView key, BytesView value, const OnRow& on_r
     const auto dispatch = job::decode_dispatch(record::open(value)->body);
     HEADRACE_CHECK(dispatch.has_value());
     image.active[*number] = dispatch->token;
+    image.dispatched.insert(dispatch->token);
     return;
   }
   const auto number = keys::parse_job(key);

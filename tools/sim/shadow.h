@@ -30,7 +30,8 @@ class Shadow final {
     std::unordered_map<std::uint64_t, Row> jobs;            // by number
     std::unordered_map<std::uint64_t, wire::Token> active;  // the dispatch on record
     std::unordered_map<JobId, std::uint64_t> numbers;
-    std::set<wire::Token> answered;  // ever; completions whose acceptance is on record
+    // Ever on record here: dispatches, and completions that were accepted.
+    std::set<wire::Token> dispatched, answered;
     const Row* find(const JobId& id) const;
   };
   // Told of each row of a job that is put, before the image changes.

@@ -130,11 +130,18 @@ bool World::settled() {
       return false;
     }
   }
-  return std::all_of(ledger_.jobs().begin(), ledger_.jobs().end(), [](const auto& tracked) {
-    const bool unstored = tracked.plan.level == Level::kMemory;
-    return !unstored || tracked.call != Ledger::Call::kAdded || tracked.may_be_lost ||
-           !tracked.ends.empty() || tracked.plan.fails >= tracked.plan.max_attempts;
-  });
+  return std::all_of(ledger_.jobs().begin(), ledger_.jobs().end(),
+                     [this](const auto& tracked) { return over(tracked); });
+}
+
+// A job of level memory has no row to look at: its owner must be asked.
+bool World::over(const Ledger::Tracked& tracked) {
+  if (tracked.plan.level != Level::kMemory || tracked.call != Ledger::Call::kAdded) return true;
+  const auto owner = tracked.owner.value_or(tracked.adder);
+  const auto* peer = machine(owner).peer();
+  if (peer == nullptr || peer->owner() == nullptr) return true;
+  const auto info = peer->owner()->info_in_memory(machine(owner).now(), *tracked.id);
+  return !info || is_terminal(info->state);
 }
 
 bool World::views_agree(bool tell) {
@@ -178,8 +185,10 @@ void World::finish() {
   events_.run_until(silent_from + kRest);
   for (const auto& one : machines_) {
     if (one->up() && one->last_job_mail() > silent_from) {
-      ledger_.broken(Check::kRest, "m" + std::to_string(one->plan().number) +
-                                       " goes on about jobs when there are none");
+      ledger_.broken(Check::kRest,
+                     "m" + std::to_string(one->plan().number) +
+                         " goes on about jobs when there are none, with messages of kind " +
+                         std::to_string(one->last_job_kind()));
     }
     const auto* peer = one->peer();
     if (peer != nullptr && peer->bad_frames() + peer->unknown_kinds() > 0) {

@@ -444,6 +444,16 @@ TEST_CASE("The one with the most of its window free is served first, however lar
   CHECK(large.held.size() == 4);
 }
 
+TEST_CASE("A newcomer gets work although another has room for all") {
+  OwnerWorld w;
+  w.consumer(2, "*", {8, 1});
+  w.add(spec());
+  auto& newcomer = w.consumer(3, "*", {8, 1});
+  w.add(spec());
+  w.add(spec());
+  CHECK(newcomer.held.size() == 1);
+}
+
 TEST_CASE("Consumers that are equally free are served in turn") {
   OwnerWorld w;
   auto& one = w.consumer(2);
