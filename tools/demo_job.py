@@ -188,7 +188,8 @@ def check_with_md5sum(lists: dict[str, bytes]) -> tuple[set[bytes], set[bytes]]:
         check=False,
         env={**os.environ, "LC_ALL": "C"},
     )
-    differ, unread = set(), set()
+    differ: set[bytes] = set()
+    unread: set[bytes] = set()
     for line in run.stdout.splitlines():
         name, _, verdict = line.rpartition(b": ")
         (differ if verdict == b"FAILED" else unread).add(name)
@@ -305,11 +306,10 @@ def summarise(
 
 def run(args: argparse.Namespace, folder: Path) -> None:
     lists = package_lists()
-    program = ROOT / "build" / "release" / "bin" / "headrace"
     started: list[Process] = []
     try:
         say(f"1. a daemon that owns the jobs, and a worker   ({folder})")
-        command = [str(program), "node", "--name", "owner", "--data", str(folder / "owner")]
+        command = [str(args.program), "node", "--name", "owner", "--data", str(folder / "owner")]
         owner = Process("owner", command + ["--listen", "tcp://127.0.0.1:0"], folder / "owner.log")
         started.append(owner)
         ready = owner.line(lambda text: text.startswith("ready "))
@@ -372,6 +372,13 @@ def main() -> int:
     )
     parser.add_argument(
         "--timeout", type=float, default=900, metavar="SECONDS", help="for all jobs (default: 900)"
+    )
+    parser.add_argument(
+        "--program",
+        type=Path,
+        default=ROOT / "build" / "release" / "bin" / "headrace",
+        metavar="FILE",
+        help="the daemon (default: %(default)s)",
     )
     args = parser.parse_args()
     args.kill_at = args.kill_at if args.kill_at is not None else round(random.uniform(0.2, 0.8), 2)

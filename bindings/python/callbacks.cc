@@ -3,6 +3,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "bindings/python/convert.h"
 #include "bindings/python/errors.h"
@@ -89,8 +90,8 @@ JobOutcome run_job(PyObject* function, RunningJob& job) {
 
 }  // namespace
 
-std::function<void(const Event&)> event_callback(const py::function& function) {
-  return [function = keep(function.ptr())](const Event& event) {
+std::function<void(const Event&)> event_callback(std::shared_ptr<Kept> function) {
+  return [function = std::move(function)](const Event& event) {
     std::string why;
     {
       const CallbackGil gil;
@@ -98,12 +99,12 @@ std::function<void(const Event&)> event_callback(const py::function& function) {
       try {
         const auto object = to_event(event);
         const auto result =
-            py::reinterpret_steal<py::object>(call_shielded(function.get(), object.ptr()));
+            py::reinterpret_steal<py::object>(call_shielded(function->get(), object.ptr()));
         if (result) return;
         auto exception = fetch_exception();
         why = describe(exception);
         PyErr_SetObject(py::type::of(exception).ptr(), exception.ptr());
-        PyErr_WriteUnraisable(function.get());
+        PyErr_WriteUnraisable(function->get());
       } catch (py::error_already_set& error) {  // a time that no datetime can say
         why = error.what();
         error.discard_as_unraisable("an event callback of headrace");
@@ -113,12 +114,12 @@ std::function<void(const Event&)> event_callback(const py::function& function) {
   };
 }
 
-std::function<JobOutcome(RunningJob&)> job_handler(const py::function& function) {
-  return [function = keep(function.ptr())](RunningJob& job) {
+std::function<JobOutcome(RunningJob&)> job_handler(std::shared_ptr<Kept> function) {
+  return [function = std::move(function)](RunningJob& job) {
     const CallbackGil gil;
     if (!gil) return JobOutcome::fail("the interpreter is ending");
     try {
-      return run_job(function.get(), job);
+      return run_job(function->get(), job);
     } catch (py::error_already_set& error) {  // before the handler was called
       return JobOutcome::fail(error.what());
     }
@@ -126,11 +127,11 @@ std::function<JobOutcome(RunningJob&)> job_handler(const py::function& function)
 }
 
 std::function<void(Result<JobHandle>)> future_settler(const py::object& future) {
-  return [future = keep(future.ptr())](Result<JobHandle> result) {
+  return [future = std::make_shared<Kept>(future.ptr())](Result<JobHandle> result) {
     const CallbackGil gil;
     if (!gil) return;
     try {
-      const py::handle target = future.get();
+      const py::handle target = future->get();
       if (result) {
         target.attr("set_result")(to_job_handle(*std::move(result)));
       } else {

@@ -119,15 +119,17 @@ PyObject* call_shielded(PyObject* function, PyObject* argument) {
   }
 }
 
-Kept keep(PyObject* object) {
-  Py_INCREF(object);
-  return Kept(object, [](PyObject* gone) {
-    auto& list = dropped();
-    const std::lock_guard lock(list.mutex);
-    list.objects.push_back(gone);
-    list.any = true;
-  });
+Kept::Kept(PyObject* object) : object_(object) { Py_INCREF(object); }
+
+Kept::~Kept() {
+  if (object_ == nullptr) return;
+  auto& list = dropped();
+  const std::lock_guard lock(list.mutex);
+  list.objects.push_back(object_);
+  list.any = true;
 }
+
+void Kept::clear() { Py_CLEAR(object_); }
 
 void drop_kept() {
   auto& list = dropped();

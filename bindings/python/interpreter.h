@@ -60,8 +60,18 @@ class CallbackGil {
 PyObject* call_shielded(PyObject* function, PyObject* argument);
 
 // A reference that may be dropped on any thread, with the GIL or without.
-using Kept = std::shared_ptr<PyObject>;
-Kept keep(PyObject* object);  // takes one more reference; with the GIL
-void drop_kept();             // what was let go of without the GIL; with the GIL
+class Kept final {
+ public:
+  explicit Kept(PyObject* object);  // takes one more reference; with the GIL
+  ~Kept();
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  PyObject* get() const { return object_; }  // null after clear()
+  void clear();                              // with the GIL
+
+ private:
+  PyObject* object_;
+};
+void drop_kept();  // what was let go of without the GIL; with the GIL
 
 }  // namespace headrace::python

@@ -76,18 +76,18 @@ NodeObject open(const py::object& name, const std::optional<std::filesystem::pat
   return {node, py::cast(JobsObject{node})};
 }
 
-py::function to_function(const py::object& object, const char* what) {
-  if (PyCallable_Check(object.ptr()) != 0) return py::reinterpret_borrow<py::function>(object);
+PyObject* to_function(const py::object& object, const char* what) {
+  if (PyCallable_Check(object.ptr()) != 0) return object.ptr();
   raise_invalid(std::string(what) + ": expected a function, found " +
                 Py_TYPE(object.ptr())->tp_name);
 }
 
 RegistrationObject add_registration(const NodeObject& self, const py::object& topic,
                                     const py::object& function, bool sink) {
-  drop_kept();
+  auto& node = self.node->get();
+  auto callback = event_callback(self.node->keep(to_function(function, "fn")));
   auto handle =
-      take(self.node->get().on(std::string(to_text(topic, "topic")),
-                               event_callback(to_function(function, "fn")), {.sink = sink}));
+      take(node.on(std::string(to_text(topic, "topic")), std::move(callback), {.sink = sink}));
   handle.keep();
   return {self.node, std::move(handle)};
 }
@@ -112,10 +112,10 @@ ConsumerOptions to_options(const Slots& slots) {
 
 ConsumerObject consume(const NodeObject& self, const py::object& topics, const py::object& function,
                        const Slots& slots) {
-  drop_kept();
-  auto handle =
-      take(self.node->get().consume(std::string(to_text(topics, "topics")),
-                                    job_handler(to_function(function, "fn")), to_options(slots)));
+  auto& node = self.node->get();
+  auto handler = job_handler(self.node->keep(to_function(function, "fn")));
+  auto handle = take(
+      node.consume(std::string(to_text(topics, "topics")), std::move(handler), to_options(slots)));
   handle.keep();
   return {self.node, std::move(handle)};
 }

@@ -128,6 +128,24 @@ void OpenNode::start_closing(Millis drain) {
   closing_ = Closing::start<Closing>([node = node_, drain] { return node->close(drain); });
 }
 
+std::shared_ptr<Kept> OpenNode::keep(PyObject* function) {
+  drop_kept();
+  if (callbacks_.size() >= look_over_) {
+    std::erase_if(callbacks_, [](const auto& callback) { return callback.expired(); });
+    look_over_ = 64 + 2 * callbacks_.size();
+  }
+  auto kept = std::make_shared<Kept>(function);
+  callbacks_.push_back(kept);
+  return kept;
+}
+
+void OpenNode::forget_callbacks() {
+  for (const auto& callback : std::exchange(callbacks_, {})) {
+    if (const auto kept = callback.lock()) kept->clear();
+  }
+  drop_kept();
+}
+
 void OpenNode::close(Millis drain) {
   if (forks_ != forks()) return;
   if (on_worker()) {
@@ -140,8 +158,8 @@ void OpenNode::close(Millis drain) {
     const GilRelease release;
     closing->wait(kNever);
   }
-  drop_kept();
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  forget_callbacks();
   take(*closing->result);
 }
 

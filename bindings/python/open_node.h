@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bindings/python/interpreter.h"
 #include "nodes/node.h"
@@ -28,6 +29,10 @@ class OpenNode final {
   const std::string& name() const { return name_; }
   const std::string& endpoint() const { return endpoint_; }
 
+  // A callback of this node's. It is let go of when the node has closed, since it may well refer to
+  // the node.
+  std::shared_ptr<Kept> keep(PyObject* function);
+
   void close(Millis drain);  // a second close waits for the first
   void run();                // until stop(), close(), SIGTERM or Ctrl-C
   void stop();
@@ -38,12 +43,15 @@ class OpenNode final {
  private:
   explicit OpenNode(Node node);
   void start_closing(Millis drain);
+  void forget_callbacks();
 
   const unsigned forks_;
   std::shared_ptr<Node> node_;
   const std::string id_, name_, endpoint_;
   int stop_fd_ = -1;
-  std::shared_ptr<Closing> closing_;  // guarded by the GIL
+  std::shared_ptr<Closing> closing_;  // guarded by the GIL, as are the callbacks
+  std::vector<std::weak_ptr<Kept>> callbacks_;
+  std::size_t look_over_ = 64;  // so many callbacks for those that have gone
 };
 
 }  // namespace headrace::python

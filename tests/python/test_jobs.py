@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 import uuid
 from concurrent.futures import Future
@@ -303,3 +306,40 @@ def test_a_closed_node_ends_a_wait(tmp_path: Path) -> None:
     node.close()
     waiter.join(20)
     assert len(ends) == 1 and isinstance(ends[0], headrace.Closed)
+
+
+OWNER = """
+import sys, headrace
+with headrace.Node(name="owner", data=sys.argv[1]) as node:
+    print(node.endpoint, flush=True)
+    node.run()
+"""
+
+
+def test_an_add_whose_answer_is_lost_is_repeated_with_the_id_of_the_error(tmp_path: Path) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert owner.stdout is not None
+        with headrace.Node(join=owner.stdout.readline().strip()) as joined:
+            joined.wait_ready(20)
+            first = joined.jobs.add("work")
+            owner.send_signal(signal.SIGSTOP)
+            own = uuid.uuid4().hex
+            with pytest.raises(headrace.OutcomeUnknown) as unknown:
+                joined.jobs.add("work", timeout=0.2)
+            with pytest.raises(headrace.OutcomeUnknown) as unknown_own:
+                joined.jobs.add("work", id=own, timeout=0.2)
+            owner.send_signal(signal.SIGCONT)
+            assert unknown.value.code == 6 and unknown_own.value.id == own
+            assert unknown.value.id is not None
+            for id in (unknown.value.id, own):
+                assert joined.jobs.add("work", id=id).id == id
+            jobs = [info.id for info in joined.jobs.find()]
+            assert sorted(jobs) == sorted([first.id, unknown.value.id, own])
+    finally:
+        owner.kill()
+        owner.wait()
+        if owner.stdout is not None:
+            owner.stdout.close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -183,11 +185,8 @@ def test_a_node_that_nobody_answers_is_not_ready_in_time() -> None:
                 node.wait_ready(0.05)
 
 
-CODES = [
-    "Invalid", "Timeout", "NotFound", "Full", "Unreachable", "OutcomeUnknown", "Closed", "InUse", "NoStore",
-    "Store",
-    "Forbidden", "Protocol", "JobFailed", "Internal",
-]  # fmt: skip
+CODES = """Invalid Timeout NotFound Full Unreachable OutcomeUnknown Closed InUse
+    NoStore Store Forbidden Protocol JobFailed Internal""".split()
 
 
 def test_there_is_an_error_for_every_code_with_its_number() -> None:
@@ -198,3 +197,20 @@ def test_there_is_an_error_for_every_code_with_its_number() -> None:
     assert issubclass(headrace.Invalid, ValueError)
     assert issubclass(headrace.Timeout, TimeoutError)
     assert issubclass(headrace.NotFound, LookupError)
+
+
+def test_a_closed_node_lets_go_of_callbacks_that_refer_to_it(tmp_path: Path) -> None:
+    class Token:
+        pass
+
+    def open_and_close() -> weakref.ref[Token]:
+        token = Token()
+        node = headrace.Node(data=tmp_path)
+        node.register("t", lambda event: node.publish(str(token)))
+        node.consume("t", lambda job: node.publish(str(token)))
+        node.close()
+        return weakref.ref(token)
+
+    left = open_and_close()
+    gc.collect()
+    assert left() is None
