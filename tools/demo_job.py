@@ -385,6 +385,8 @@ def main() -> int:
     folder = ROOT / "build" / "demo"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    # Ended from outside, it still ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     begun = time.monotonic()
     try:
         run(args, folder)
