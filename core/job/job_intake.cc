@@ -18,6 +18,9 @@ constexpr std::size_t kControlResult = 4096;  // larger results travel on the da
 // A slot is handed what it will run in that time, so that tiny jobs do not cost a turn each. What was handed over
 // counts as started.
 constexpr Millis kAhead{1};
+// Periods for which a stopped consumer that holds nothing still tells owners so. They may have forgotten it, and never
+// answer; what arrives later is handed back.
+constexpr unsigned kFarewell = 50;
 
 // A handler may have kept the job (RunningJob::hold), so its contents are left to it.
 std::shared_ptr<HeldJob> without_contents(const HeldJob& job) {
@@ -294,6 +297,12 @@ void JobIntake::tick(const Now& now) {
     for (auto& [number, consumer] : consumers_) {
       if (!consumer.window.period_needed()) continue;
       consumer.window.on_period();
+    }
+    for (auto at = consumers_.begin(); at != consumers_.end();) {
+      Consumer& consumer = at->second;
+      const bool quiet = consumer.stopped && consumer.running == 0 && consumer.window.idle();
+      consumer.quiet = quiet ? consumer.quiet + 1 : 0;
+      at = consumer.quiet > kFarewell ? consumers_.erase(at) : std::next(at);
     }
     watch_leases(now);
   }

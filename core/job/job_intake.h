@@ -120,6 +120,7 @@ class JobIntake final {
     std::deque<std::shared_ptr<HeldJob>> waiting;
     unsigned running = 0;
     bool stopped = false;
+    unsigned quiet = 0;  // periods since it was stopped and has held nothing
   };
   struct Running {
     ConsumerNumber consumer = 0;
