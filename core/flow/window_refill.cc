@@ -168,6 +168,9 @@ bool WindowReceiver::reclaim(Sender& sender) {
 
 bool WindowReceiver::anything_open(const Sender& sender) const {
   const Account& account = sender.account;
+  // A consumer that leaves has nothing to say to a sender that holds nothing of it: that one may have
+  // let go of the window already.
+  if (stopped_ && account.reserve() == 0 && sender.held == 0 && sender.finished == 0) return false;
   return !account.met || account.seen_limit < account.limit || is_short(sender) ||
          (account.probe && sender.want > 0 && !stopped_) || account.ask > account.burned ||
          account.under_way() > 0 || sender.held > 0 || sender.finished > 0;

@@ -34,8 +34,10 @@ class WindowSender final {
     std::optional<wire::Mark> mark;          // data lane, behind all items
   };
 
-  // `self` is this node's incarnation.
-  explicit WindowSender(Incarnation self) : self_(self) {}
+  // `self` is this node's incarnation. Announcements are numbered from `announced` on: above all that
+  // another WindowSender of this incarnation may have made to the same window.
+  explicit WindowSender(Incarnation self, std::uint64_t announced = 0)
+      : self_(self), number_(announced) {}
 
   // Items that may be sent now; 0 while the receiver is believed dead.
   std::uint64_t credit() const { return away_ ? 0 : limit_ - used_; }

@@ -192,6 +192,7 @@ class JobOwner final {
   std::uint64_t reserved_ready_ = 0;
   std::uint64_t dispatches_ = 0;
   std::uint64_t rotation_ = 0;
+  std::uint64_t forgotten_ = 0;   // nodes, in this life
 
   std::unordered_map<JobId, std::uint64_t> foreign_;   // ids made by callers, of unfinished jobs and of late ones
   std::deque<std::pair<MonoTime, JobId>> foreign_old_; // those of finished jobs, oldest first

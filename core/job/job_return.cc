@@ -119,6 +119,7 @@ void JobOwner::on_dead(const Now& now, const NodeId& node) {
 }
 
 void JobOwner::forget(const Now& now, const NodeId& node) {
+  ++forgotten_;  // it may come back in the same life, and remembers what was announced
   std::vector<ConsumerKey> gone;
   for (auto at = consumers_.lower_bound({node, 0}); at != consumers_.end() && at->first.first == node; ++at) {
     gone.push_back(at->first);

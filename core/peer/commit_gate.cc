@@ -36,6 +36,16 @@ void CommitGate::reached(CommitNumber written, CommitNumber synced) {
   synced_ = std::max(synced_, synced);
 }
 
+void CommitGate::forget_mail(const NodeId& node) {
+  for (auto* queue : {&for_write_, &for_sync_}) {
+    std::erase_if(*queue, [&](const Waiting& waiting) {
+      const auto* send = std::get_if<Send>(&waiting.action);
+      return send != nullptr && send->to == node;
+    });
+  }
+  tails_.erase(node);
+}
+
 void CommitGate::release(std::vector<Action>& out) {
   const auto pass = [&](std::deque<Waiting>& queue, bool disk) {
     while (!queue.empty() && done(queue.front().commit, disk)) {

@@ -17,6 +17,8 @@ class CommitGate final {
   // `commit`: of the turn's batch, or the last one's if the turn wrote nothing.
   void add(Action action, job::After after, CommitNumber commit);
   void reached(CommitNumber written, CommitNumber synced);
+  // `node` is another process from now on, or gone: what waits was meant for the one before.
+  void forget_mail(const NodeId& node);
   // Moves what may leave to the end of `out`.
   void release(std::vector<Action>& out);
   // The store has failed: the answers to calls that wait for it, turned into what is known of them. Empties the gate.

@@ -113,7 +113,11 @@ TurnOutput Peer::end_turn(const job::Now& now) {
     act(ReadyNow{});
   }
   // Only now is it known which commit the turn's actions wait for.
-  for (auto& [action, after] : turn_) gate_.add(std::move(action), after, last_commit_);
+  for (auto& [action, after] : turn_) {
+    if (const auto* reach = std::get_if<Reach>(&action)) gate_.forget_mail(reach->node);
+    if (const auto* unreach = std::get_if<Unreach>(&action)) gate_.forget_mail(unreach->node);
+    gate_.add(std::move(action), after, last_commit_);
+  }
   turn_.clear();
   gate_.release(output.actions);
   return output;

@@ -119,6 +119,7 @@ class Peer final : private job::Host, private job::IntakeHost {
     std::uint64_t call = 0;  // the caller's own number
     NodeId node;
     Bytes client;            // routing id
+    Incarnation life = 0;    // of the node: its next life numbers its calls anew
     bool operator==(const Caller&) const = default;
   };
   struct Call {

@@ -77,7 +77,7 @@ void Peer::on_node_mail(const job::Now& now, const NodeId& from, Incarnation lif
   } else if (kind == wire::Kind::kReply) {
     on_reply(now, in, source);
   } else if (is_call_kind(kind)) {
-    known = on_call(now, {Caller::Kind::kNode, 0, from, {}}, kind, in, source);
+    known = on_call(now, {Caller::Kind::kNode, 0, from, {}, life}, kind, in, source);
   } else {
     known = on_job_mail(now, from, life, kind, in);
   }

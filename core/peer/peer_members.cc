@@ -53,7 +53,11 @@ void Peer::follow(const job::Now& now, const MemberChanged& change) {
   if (is && !was) {
     reach(change.id);
     remember_peers();
-    if (owner_) owner_->on_alive(change.id);
+    if (owner_) {
+      // A node that is met for the first time in this life may have begun anew since the last one.
+      owner_->on_restarted(now, change.id, membership_.find(change.id)->numbers.incarnation);
+      owner_->on_alive(change.id);
+    }
     follow(now, AdvertChanged{change.id, 0});
   } else if (was && !is) {
     intake_.on_dead(change.id);
@@ -68,6 +72,7 @@ void Peer::follow(const job::Now& now, const MemberRestarted& restart) {
   intake_.on_incarnation(restart.id, restart.now);
   if (owner_) owner_->on_restarted(now, restart.id, restart.now);
   events_.remove_member(restart.id);
+  blobs_.erase(Bytes(restart.id.raw()));  // the next life numbers them anew
   const auto* member = membership_.find(restart.id);
   if (member != nullptr && member->live()) reach(restart.id);
 }

@@ -247,6 +247,19 @@ TEST_CASE("a consumer that stops takes in nothing and asks all credit back") {
   CHECK_FALSE(pair.receiver.period_needed());
 }
 
+TEST_CASE("a consumer that stops is silent to a sender that has nothing of it, answered or not") {
+  Rig rig({4, 2});
+  rig.receiver.stop();
+  wire::Announce announce;
+  announce.number = 1;
+  announce.want = 3;
+  rig.receiver.on_announce(kKey, 3, announce);
+  rig.collect();
+  CHECK(rig.to(kKey) != nullptr);
+  rig.receiver.on_period();
+  CHECK_FALSE(rig.receiver.period_needed());
+}
+
 TEST_CASE("a sender short of credit gets the idle credit of another") {
   Pair pair({4, 2});
   WindowSender busy(3);

@@ -44,6 +44,14 @@ TEST_CASE("work without credit is announced once, until the receiver speaks") {
   CHECK_FALSE(sender.collect().announce);
 }
 
+TEST_CASE("a window that is opened anew announces above what was announced before") {
+  WindowSender first(3), second(3, 100);
+  first.set_want(1);
+  second.set_want(1);
+  CHECK(first.collect().announce->number < 100);
+  CHECK(second.collect().announce->number > 100);
+}
+
 TEST_CASE("credit is the limit less what was used, and items are numbered from 1") {
   Ready ready(2);
   auto& sender = ready.sender;

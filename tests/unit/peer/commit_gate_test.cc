@@ -77,6 +77,18 @@ TEST_CASE("On a data lane nothing overtakes what waits, while other lanes go on"
   CHECK(release(gate) == Texts{"first", "second", "third", "fourth"});
 }
 
+TEST_CASE("What waits for a process that is gone goes to none that takes its place") {
+  CommitGate gate;
+  gate.add(control("old ack"), After::kDisk, 1);
+  gate.add(data("old item"), After::kOs, 1);
+  gate.add(data("other item", kTwo), After::kDisk, 1);
+  gate.forget_mail(kOne);
+  gate.add(data("new item"), After::kNothing, 1);
+  CHECK(release(gate) == Texts{"new item"});
+  gate.reached(1, 1);
+  CHECK(release(gate) == Texts{"other item"});
+}
+
 TEST_CASE("A message that had to wait behind a later commit still holds back those behind it") {
   CommitGate gate;
   gate.add(data("a"), After::kDisk, 3);

@@ -400,6 +400,34 @@ TEST_CASE("A call that no owner was met for ends at its deadline, as unreachable
   CHECK(bare.answers.at(2).error().code == Code::kUnreachable);
 }
 
+TEST_CASE("An answer to an earlier life of a node is no answer to a call of its next one") {
+  PeerWorld w;
+  auto& owner = w.add(1, true);
+  auto& bare = w.add(2, false);
+  w.meet();
+  owner.disk_stands_still = true;
+  bare.peer->add_jobs(w.now, 1, {new_job()}, in(w, 60s));
+  w.advance(100ms);
+  PeerConfig config = bare.peer->config();
+  config.incarnation += 10;
+  bare.peer = std::make_unique<Peer>(config, bare.events);
+  REQUIRE(bare.peer->open(w.now, nullptr));
+  bare.reached.clear();
+  w.advance(500ms);
+  bare.cut = true;  // its own calls do not get through
+  bare.peer->add_jobs(w.now, 2, {new_job()}, in(w, 60s));
+  w.settle();
+  bare.cut = false;
+  w.seen.clear();
+  owner.disk_stands_still = false;
+  w.advance(200ms);
+  for (const auto& [to, message] : w.seen) {
+    const bool reply = to == bare.id() && kind_of(message) == wire::Kind::kReply;
+    CHECK_FALSE(reply);
+  }
+  CHECK_FALSE(bare.answers.contains(2));
+}
+
 TEST_CASE("After a worker without a store restarts, nobody keeps telling it what they hold of it") {
   PeerWorld w;
   w.add(1, true);
