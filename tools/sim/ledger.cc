@@ -158,7 +158,9 @@ void Ledger::ack_sent(MachineNumber owner, const wire::JobDoneAck& ack) {
     } else if (end->second != JobEnd::Kind::kFail) {
       tracked.ends.insert(token);
       if (tracked.ends.size() > 1 && !tracked.may_be_lost) {
-        broken(Check::kOneOutcome, named(tracked.plan.tag) + " has two accepted ends");
+        broken(Check::kOneOutcome, named(tracked.plan.tag) + " of level " +
+                                       std::string(to_string(level)) +
+                                       " has two accepted ends, the second is " + named(token));
       }
     }
   }

@@ -42,6 +42,7 @@ class Ledger final {
     JobPlan plan;
     Call call = Call::kNone;
     MachineNumber adder = 0;
+    std::optional<Incarnation> asked_in;  // of the adder, when it was first asked for
     std::optional<JobId> id;
     std::optional<MachineNumber> owner;
     Level added_level = Level::kMemory;

@@ -266,6 +266,7 @@ void Machine::set_timer() {
 
 void Machine::check_marks() {
   const auto& intake = process_->peer->intake();
+  if (!consumes_) return;  // stopped: it may have let go of its consumers
   for (auto& [number, consumer] : process_->consumers) {
     const auto occupancy = intake.occupancy(number);
     auto high = intake.marks(number).high;

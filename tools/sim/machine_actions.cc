@@ -11,6 +11,10 @@ wire::Kind kind_of(wire::Reader& in) {
   return static_cast<wire::Kind>(in.u64(UINT8_MAX));
 }
 
+std::string text(const wire::Token& token) {
+  return std::to_string(token.life % 10'000) + "/" + std::to_string(token.number);
+}
+
 bool is_of_jobs(wire::Kind kind) {
   return kind >= wire::Kind::kAnnounce && kind <= wire::Kind::kJobClaimsAck;
 }
@@ -51,10 +55,20 @@ void Machine::watch(const NodeId& to, BytesView message) {
     wire::JobItem item;
     if (!decode(in, item)) return;
     if (world_.plant == Plant::kCountsDeliveries) item.deliveries += limits::kDeliveries;
+    if (world_.trace.written()) {
+      world_.trace.detail(world_.events.now(), named() + " gives job " +
+                                                   std::to_string(tag_of(item.params)) +
+                                                   " away as " + text(item.token));
+    }
     world_.ledger.item_sent(plan_.number, to, item);
   } else if (kind == wire::Kind::kJobDoneAck) {
     wire::JobDoneAck ack;
-    if (decode(in, ack)) world_.ledger.ack_sent(plan_.number, ack);
+    if (!decode(in, ack)) return;
+    for (const auto number : ack.accepted) {
+      if (!world_.trace.written()) break;
+      world_.trace.detail(world_.events.now(), named() + " accepts " + text({ack.life, number}));
+    }
+    world_.ledger.ack_sent(plan_.number, ack);
   }
 }
 
@@ -112,7 +126,7 @@ void Machine::act(IncarnationNeeded& action) {
 
 void Machine::act(Note& action) {
   if (world_.trace.written()) {
-    world_.trace.line(world_.events.now(), named() + " notes: " + action.text);
+    world_.trace.detail(world_.events.now(), named() + " notes: " + action.text);
   }
 }
 
@@ -161,7 +175,7 @@ void Machine::begin_run(const StartJob& action) {
   if (world_.plant == Plant::kRunsTwice) world_.ledger.run_started(*action.job);
   const Tag tag = tag_of(action.job->params);
   if (world_.trace.written()) {
-    world_.trace.line(world_.events.now(), named() + " runs job " + std::to_string(tag));
+    world_.trace.detail(world_.events.now(), named() + " runs job " + std::to_string(tag));
   }
   if (tag == 0 || tag > world_.ledger.jobs().size()) return;
   const auto& tracked = world_.ledger.job(tag);

@@ -131,9 +131,9 @@ int main_of(int argc, char** argv) {
   std::string name;
   unsigned nodes = 0, jobs = 0;
   po::options_description options("headrace-sim: whole nodes in a virtual world, from one seed");
-  options.add_options()("help", "say this")("version", "say which version this is")("list", "name the scenarios")(
-      "scenario", po::value(&name), "which one to run")("seed", po::value(&request.seed),
-                                                        "the first seed (1)")(
+  options.add_options()("help", "say this")("version", "say which version this is")(
+      "list", "name the scenarios")("scenario", po::value(&name), "which one to run")(
+      "seed", po::value(&request.seed), "the first seed (1)")(
       "seeds", po::value(&request.seeds), "how many seeds, one after another (1)")(
       "nodes", po::value(&nodes), "machines, instead of the scenario's number")(
       "jobs", po::value(&jobs), "jobs, instead of the scenario's number")(

@@ -83,7 +83,7 @@ Scenario partition() {
   s.owners = 2;
   s.owners_consume = true;
   s.cuts = 6;
-  s.span = std::chrono::seconds{60};
+  s.span = std::chrono::seconds{200};
   s.slow = 0.1;
   return s;
 }

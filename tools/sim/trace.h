@@ -18,7 +18,8 @@ class Trace final {
   explicit Trace(std::ostream* out) : out_(out) {}
 
   bool written() const { return out_ != nullptr; }
-  void line(MonoTime now, const std::string& text);
+  void line(MonoTime now, const std::string& text);    // hashed and written
+  void detail(MonoTime now, const std::string& text);  // written only
 
   void mix(std::uint64_t value) { hash_ = (hash_ ^ value) * kPrime ^ hash_ >> 29; }
   void mix(BytesView bytes) {

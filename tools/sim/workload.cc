@@ -81,19 +81,33 @@ void World::add_soon(const std::vector<Tag>& tags, MachineNumber adder, bool loo
   });
 }
 
+// Without a store and without a name for its owner, a new process may choose another: so its
+// program does not go on where the one before ended.
+bool World::forgotten(const Ledger::Tracked& tracked) {
+  const auto& adder = machine(tracked.adder);
+  return tracked.asked_in && !adder.plan().has_store && adder.plan().owner.empty() &&
+         *tracked.asked_in != adder.incarnation();
+}
+
 void World::add(const std::vector<Tag>& tags, MachineNumber adder, bool look_up) {
   Machine& at = machine(adder);
-  if (gone_[adder]) {  // its program is gone, with what it was about to add
-    for (const auto tag : tags) ledger_.job(tag).call = Ledger::Call::kRefused;
+  if (gone_[adder] || forgotten(ledger_.job(tags.front()))) {
+    for (const auto tag : tags)
+      ledger_.job(tag).call = Ledger::Call::kRefused;  // its program is gone
     return;
   }
   if (!at.up() || at.paused()) return add_soon(tags, adder, look_up, Millis{700});
   const Nanos patience = at.plan().has_store ? Nanos::max() : Millis{random_.between(2000, 20'000)};
-  at.add(tags, patience, look_up,
-         [this, tags, adder](const Result<Answer>& answer) { answered(tags, adder, answer); });
+  for (const auto tag : tags) {
+    auto& asked_in = ledger_.job(tag).asked_in;
+    if (!asked_in) asked_in = at.incarnation();
+  }
+  at.add(tags, patience, look_up, [this, tags, adder, look_up](const Result<Answer>& answer) {
+    answered(tags, adder, look_up, answer);
+  });
 }
 
-void World::answered(const std::vector<Tag>& tags, MachineNumber adder,
+void World::answered(const std::vector<Tag>& tags, MachineNumber adder, bool look_up,
                      const Result<Answer>& answer) {
   if (answer) {
     const auto& added = std::get<Added>(*answer);
@@ -109,7 +123,7 @@ void World::answered(const std::vector<Tag>& tags, MachineNumber adder,
   const bool unknown = answer.error().code == Code::kOutcomeUnknown;
   const bool not_done = answer.error().code == Code::kUnreachable;
   for (const auto tag : tags) unknown ? ledger_.unknown(tag) : ledger_.refused(tag);
-  if (not_done) add_soon(tags, adder, false, Millis{500});
+  if (not_done) add_soon(tags, adder, look_up, Millis{500});
 }
 
 void World::wait_for(Tag tag, MachineNumber waiter) {
@@ -139,11 +153,12 @@ void World::wait_for(Tag tag, MachineNumber waiter) {
 void World::add_again() {
   for (auto& tracked : ledger_.jobs()) {
     if (tracked.call != Ledger::Call::kUnknown || !tracked.plan.id) continue;
-    if (gone_[tracked.adder]) {
+    if (gone_[tracked.adder] || forgotten(tracked)) {
       tracked.call = Ledger::Call::kRefused;
       continue;
     }
-    if (machine(tracked.adder).up()) add({tracked.plan.tag}, tracked.adder, true);
+    const auto& at = machine(tracked.adder);
+    if (at.up() && !at.paused()) add({tracked.plan.tag}, tracked.adder, true);
   }
 }
 

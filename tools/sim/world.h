@@ -51,7 +51,9 @@ class World final {
   void plan_adds();
   void add_soon(const std::vector<Tag>& tags, MachineNumber adder, bool look_up, Nanos delay);
   void add(const std::vector<Tag>& tags, MachineNumber adder, bool look_up);
-  void answered(const std::vector<Tag>& tags, MachineNumber adder, const Result<Answer>& answer);
+  bool forgotten(const Ledger::Tracked& tracked);
+  void answered(const std::vector<Tag>& tags, MachineNumber adder, bool look_up,
+                const Result<Answer>& answer);
   void wait_for(Tag tag, MachineNumber waiter);
   void add_again();
 
