@@ -37,6 +37,10 @@ void Ledger::add_machine(const Shadow* shadow, NodeId id) {
   ids_.push_back(id);
 }
 
+MachineNumber Ledger::machine_of(const NodeId& id) const {
+  return static_cast<MachineNumber>(std::find(ids_.begin(), ids_.end(), id) - ids_.begin());
+}
+
 Ledger::Tracked& Ledger::track(JobPlan plan) {
   plan.tag = static_cast<Tag>(jobs_.size() + 1);
   Tracked tracked;
@@ -72,7 +76,7 @@ void Ledger::asked(Tag tag, MachineNumber machine) {
   job(tag).adder = machine;
 }
 
-void Ledger::added(Tag tag, const JobId& id, Level level) {
+void Ledger::added(Tag tag, const JobId& id, Level level, bool from_elsewhere) {
   Tracked& tracked = job(tag);
   if (tracked.call != Call::kAsked) broken(Check::kAnswers, named(tag) + " was answered twice");
   if (tracked.id && *tracked.id != id) {
@@ -87,6 +91,8 @@ void Ledger::added(Tag tag, const JobId& id, Level level) {
   if (level == Level::kMemory) return;
   MachineNumber owner = 0;
   if (row_of(id, level == Level::kDisk, &owner) == nullptr) {
+    // While the answer was on its way to another machine, the owner may have lost what it may lose.
+    if (from_elsewhere && tracked.may_be_lost) return;
     return broken(Check::kBeforeCommit, named(tag) + " was acknowledged at level " +
                                             std::string(to_string(level)) + " and is not there");
   }

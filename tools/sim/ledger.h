@@ -57,13 +57,15 @@ class Ledger final {
   explicit Ledger(bool exact) : exact_(exact) {}
 
   void add_machine(const Shadow* shadow, NodeId id);
+  MachineNumber machine_of(const NodeId& id) const;
   Tracked& track(JobPlan plan);
   Tracked& job(Tag tag) { return jobs_.at(tag - 1); }
   std::vector<Tracked>& jobs() { return jobs_; }
 
   // Calls of a program.
   void asked(Tag tag, MachineNumber machine);
-  void added(Tag tag, const JobId& id, Level level);
+  // `from_elsewhere`: the owner is another machine, so its answer was on its way for a while.
+  void added(Tag tag, const JobId& id, Level level, bool from_elsewhere = false);
   void refused(Tag tag);
   void unknown(Tag tag);
 

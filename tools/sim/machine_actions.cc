@@ -1,6 +1,7 @@
 // What a turn of the Peer asks for, carried out.
 #include "core/base/limits.h"
 #include "core/wire/kinds.h"
+#include "tools/sim/describe.h"
 #include "tools/sim/process.h"
 
 namespace headrace::sim {
@@ -9,10 +10,6 @@ namespace {
 wire::Kind kind_of(wire::Reader& in) {
   in.array(UINT32_MAX);
   return static_cast<wire::Kind>(in.u64(UINT8_MAX));
-}
-
-std::string text(const wire::Token& token) {
-  return std::to_string(token.life % 10'000) + "/" + std::to_string(token.number);
 }
 
 bool is_of_jobs(wire::Kind kind) {
@@ -50,25 +47,20 @@ void Machine::watch(const NodeId& to, BytesView message) {
   if (is_of_jobs(kind)) {
     last_job_mail_ = world_.events.now();
     last_job_kind_ = wire::number(kind);
+    if (world_.trace.written()) {
+      const auto whom = world_.ledger.machine_of(to);
+      world_.trace.detail(world_.events.now(),
+                          named() + " -> m" + std::to_string(whom) + ": " + describe(message));
+    }
   }
   if (kind == wire::Kind::kJobItem) {
     wire::JobItem item;
     if (!decode(in, item)) return;
     if (world_.plant == Plant::kCountsDeliveries) item.deliveries += limits::kDeliveries;
-    if (world_.trace.written()) {
-      world_.trace.detail(world_.events.now(), named() + " gives job " +
-                                                   std::to_string(tag_of(item.params)) +
-                                                   " away as " + text(item.token));
-    }
     world_.ledger.item_sent(plan_.number, to, item);
   } else if (kind == wire::Kind::kJobDoneAck) {
     wire::JobDoneAck ack;
-    if (!decode(in, ack)) return;
-    for (const auto number : ack.accepted) {
-      if (!world_.trace.written()) break;
-      world_.trace.detail(world_.events.now(), named() + " accepts " + text({ack.life, number}));
-    }
-    world_.ledger.ack_sent(plan_.number, ack);
+    if (decode(in, ack)) world_.ledger.ack_sent(plan_.number, ack);
   }
 }
 

@@ -115,7 +115,7 @@ void World::answered(const std::vector<Tag>& tags, MachineNumber adder, bool loo
       return ledger_.broken(Check::kAnswers, "an add is answered with another number of ids");
     }
     for (std::size_t i = 0; i < tags.size(); ++i) {
-      ledger_.added(tags[i], added.ids[i], added.level);
+      ledger_.added(tags[i], added.ids[i], added.level, !machine(adder).plan().has_store);
       if (random_.chance(0.15)) wait_for(tags[i], adder);
     }
     return;

@@ -2,12 +2,25 @@
 
 #include <algorithm>
 
+#include "core/base/limits.h"
+
 namespace headrace::sim {
 namespace {
 
 constexpr std::chrono::hours kPatience{3};    // for the last job to end
 constexpr std::chrono::minutes kViewTime{3};  // for the views to agree
 constexpr std::chrono::seconds kRest{5};
+
+// Jobs of level memory have no rows to look at: their owner must be asked.
+bool nothing_unstored(const Machine& machine) {
+  const auto* owner = machine.up() ? machine.peer()->owner() : nullptr;
+  if (owner == nullptr) return true;
+  JobFilter all;
+  all.limit = limits::kFindLimit;
+  const auto found = owner->find_in_memory(machine.now(), all);
+  return std::all_of(found.begin(), found.end(),
+                     [](const auto& info) { return is_terminal(info.state); });
+}
 
 }  // namespace
 
@@ -130,18 +143,8 @@ bool World::settled() {
       return false;
     }
   }
-  return std::all_of(ledger_.jobs().begin(), ledger_.jobs().end(),
-                     [this](const auto& tracked) { return over(tracked); });
-}
-
-// A job of level memory has no row to look at: its owner must be asked.
-bool World::over(const Ledger::Tracked& tracked) {
-  if (tracked.plan.level != Level::kMemory || tracked.call != Ledger::Call::kAdded) return true;
-  const auto owner = tracked.owner.value_or(tracked.adder);
-  const auto* peer = machine(owner).peer();
-  if (peer == nullptr || peer->owner() == nullptr) return true;
-  const auto info = peer->owner()->info_in_memory(machine(owner).now(), *tracked.id);
-  return !info || is_terminal(info->state);
+  return std::all_of(machines_.begin(), machines_.end(),
+                     [](const auto& one) { return nothing_unstored(*one); });
 }
 
 bool World::views_agree(bool tell) {

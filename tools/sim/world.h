@@ -41,7 +41,6 @@ class World final {
   void calm();
   void settle();
   bool settled();
-  bool over(const Ledger::Tracked& tracked);
   bool views_agree(bool tell);
   void finish();
   Report report() const;
