@@ -102,6 +102,25 @@ TEST_CASE("A consumer that stops ends what it runs: once, uncharged") {
   CHECK(get(w, owner, id).deliveries == 1);
 }
 
+TEST_CASE("What a consumer that stops had not started goes to the next one at once") {
+  PeerWorld w;
+  auto& node = w.add(1, true);
+  const auto first = node.peer->add_consumer(w.now, {*TopicPattern::parse("*"), 1, Marks{4, 2}});
+  w.settle();
+  for (int i = 0; i < 4; ++i) add(w, node, new_job());
+  REQUIRE(node.started.size() == 1);
+  w.advance(1s);
+  node.peer->stop_consumer(w.now, first);
+  w.settle();
+  node.peer->add_consumer(w.now, {*TopicPattern::parse("*"), 1, {}});
+  w.advance(300ms);
+  for (std::size_t i = 1; i < 4; ++i) {
+    REQUIRE(node.started.size() > i);
+    w.finish(node, i);
+    w.advance(300ms);
+  }
+}
+
 TEST_CASE("Nothing is told before it is on disk") {
   PeerWorld w;
   auto& owner = w.add(1, true);
