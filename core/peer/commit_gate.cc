@@ -5,6 +5,10 @@
 namespace headrace {
 
 void CommitGate::add(Action action, job::After after, CommitNumber commit) {
+  if (synced_ < opening_) {
+    after = job::After::kDisk;
+    commit = std::max(commit, opening_);
+  }
   LaneTail* tail = nullptr;
   bool disk = after == job::After::kDisk;
   bool waits = after >= job::After::kOs && !done(commit, disk);

@@ -17,6 +17,9 @@ class CommitGate final {
   // `commit`: of the turn's batch, or the last one's if the turn wrote nothing.
   void add(Action action, job::After after, CommitNumber commit);
   void reached(CommitNumber written, CommitNumber synced);
+  // Nothing leaves before this commit is synced, whatever it waits for. For the first one of a node with a store: what
+  // was found may never have been synced, and numbers given after it must not be given again.
+  void hold_until_synced(CommitNumber commit) { opening_ = commit; }
   // `node` is another process from now on, or gone: what waits was meant for the one before.
   void forget_mail(const NodeId& node);
   // Moves what may leave to the end of `out`.
@@ -37,6 +40,7 @@ class CommitGate final {
 
   CommitNumber written_ = 0;
   CommitNumber synced_ = 0;
+  CommitNumber opening_ = 0;
   std::vector<Action> free_;
   std::deque<Waiting> for_write_;
   std::deque<Waiting> for_sync_;

@@ -40,6 +40,8 @@ Result<void> Peer::open(const job::Now& now, const Snapshot* store) {
     job::OwnerConfig owner{config_.id, config_.incarnation, random_.next() | 1, config_.retention};
     owner_ = std::make_unique<job::JobOwner>(static_cast<job::Host&>(*this), random_, owner);
     if (auto opened = owner_->open(now, *store); !opened) return opened;
+    HEADRACE_CHECK(!batch_.empty() && batch_level_ == Level::kDisk);  // it moved its marks
+    gate_.hold_until_synced(last_commit_ + 1);
   }
   membership_.start(now.mono);
   publish_advert(now);

@@ -47,6 +47,22 @@ TEST_CASE("An action leaves when its commit has reached its level, no earlier") 
   CHECK(release(gate) == Texts{"disk"});
 }
 
+TEST_CASE("Before the commit that ends an opening is synced, nothing leaves") {
+  CommitGate gate;
+  gate.hold_until_synced(1);
+  gate.add(control("nothing"), After::kNothing, 1);
+  gate.add(data("memory"), After::kMemory, 1);
+  gate.add(control("os"), After::kOs, 2);
+  gate.reached(2, 0);
+  CHECK(release(gate).empty());
+  gate.reached(2, 1);
+  CHECK(release(gate) == Texts{"nothing", "memory"});
+  gate.reached(2, 2);
+  CHECK(release(gate) == Texts{"os"});
+  gate.add(control("free"), After::kNothing, 3);
+  CHECK(release(gate) == Texts{"free"});
+}
+
 TEST_CASE("An action of a turn that wrote nothing leaves at once if all before it is through") {
   CommitGate gate;
   gate.reached(7, 7);
