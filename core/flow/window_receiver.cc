@@ -164,7 +164,8 @@ bool WindowReceiver::on_ended(const SenderKey& from, const wire::ItemId& item) {
 bool WindowReceiver::hand_back(const SenderKey& from, const wire::ItemId& item) {
   Sender* sender = find(from);
   const Stage* stage = sender == nullptr ? nullptr : sender->items.find(item);
-  if (stage == nullptr || *stage != Stage::kWaiting) return false;
+  if (stage == nullptr || *stage == Stage::kFinished) return false;
+  if (*stage == Stage::kOrphan) return on_ended(from, item);
   changed();
   sender->items.take(item);
   --sender->held;

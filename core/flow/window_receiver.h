@@ -74,8 +74,8 @@ class WindowReceiver final {
   // Its place is free at once. True: keep the completion and repeat it until acknowledged. False:
   // nobody waits for it, the sender has begun a new life.
   bool on_ended(const SenderKey& from, const wire::ItemId& item);
-  // Not started, and not to be: goes back to its sender uncharged. False if it had started or was
-  // dropped.
+  // It has not run and is not to: goes back to its sender uncharged. Also after on_started(), when
+  // it turns out that its run never began. False if it had ended or was dropped.
   bool hand_back(const SenderKey& from, const wire::ItemId& item);
 
   // What membership says of a node.

@@ -65,6 +65,21 @@ void JobIntake::stop_all() {
   for (auto& [number, consumer] : consumers_) stop_consumer(number);
 }
 
+void JobIntake::not_started(const std::vector<RunId>& runs) {
+  std::vector<std::shared_ptr<HeldJob>> back;
+  for (const auto run : runs) {
+    const auto at = running_.find(run);
+    HEADRACE_CHECK(at != running_.end());
+    Running running = std::move(at->second);
+    running_.erase(at);
+    Consumer& consumer = consumers_.at(running.consumer);
+    --consumer.running;
+    consumer.window.hand_back(running.job->from, running.job->item);
+    if (!running.refused) back.push_back(std::move(running.job));
+  }
+  hand_back(back);
+}
+
 std::vector<ConsumerAdvert> JobIntake::adverts() const {
   std::vector<ConsumerAdvert> adverts;
   for (const auto& [number, consumer] : consumers_) {

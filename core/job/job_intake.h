@@ -79,6 +79,8 @@ class JobIntake final {
   // Takes in nothing more and hands back what has not started; what runs goes on, and is answered for.
   void stop_consumer(ConsumerNumber number);
   void stop_all();
+  // Runs that were handed over and will never begin: their jobs go back uncharged.
+  void not_started(const std::vector<RunId>& runs);
   std::vector<ConsumerAdvert> adverts() const;  // of those that take jobs
   // True once nothing runs and every completion is answered.
   bool idle() const { return running_.empty() && completions_.empty(); }

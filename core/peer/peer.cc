@@ -91,6 +91,8 @@ void Peer::stop_consuming(const job::Now&) {
   intake_.stop_all();
 }
 
+void Peer::not_started(const job::Now&, const std::vector<job::RunId>& runs) { intake_.not_started(runs); }
+
 void Peer::leave(const job::Now& now) { membership_.leave(now.mono); }
 
 TurnOutput Peer::end_turn(const job::Now& now) {

@@ -91,6 +91,8 @@ class Peer final : private job::Host, private job::IntakeHost {
 
   // Hands back what has not started and takes no more. Then, when idle() or in need: leave().
   void stop_consuming(const job::Now& now);
+  // Of a consumer that is stopped: runs that were handed over and will never begin.
+  void not_started(const job::Now& now, const std::vector<job::RunId>& runs);
   bool idle() const { return intake_.idle(); }
   void leave(const job::Now& now);
 

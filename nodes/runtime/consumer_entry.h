@@ -9,6 +9,7 @@
 
 #include "core/job/job_intake.h"
 #include "nodes/node.h"
+#include "nodes/runtime/workers.h"
 
 namespace headrace::runtime {
 
@@ -18,6 +19,7 @@ struct ConsumerEntry {
   std::uint64_t key = 0;  // the node's own number of it, for as long as the node is open
   job::ConsumerConfig config;
   Handler handler;
+  Workers::Reservation threads{};  // until its last run has ended, which may be after its stop
 };
 
 // One run. Made by the loop, used by the worker that runs it; `stopping` by both.

@@ -220,7 +220,7 @@ void Loop::stop_consumer(std::uint64_t key) { runs_.stop(now_, peer_.get(), key)
 
 void Loop::stop_consuming() {
   consuming_ = false;
-  if (peer_) peer_->stop_consuming(now_);
+  if (peer_) runs_.stop_consuming(now_, *peer_);
 }
 
 void Loop::stop_running() { runs_.stop_all(); }

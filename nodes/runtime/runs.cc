@@ -1,5 +1,6 @@
 #include "nodes/runtime/runs.h"
 
+#include <iterator>
 #include <utility>
 
 #include "core/base/check.h"
@@ -21,13 +22,35 @@ void Runs::stop(const job::Now& now, Peer* peer, std::uint64_t key) {
   consumers_.erase(key);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
-  if (peer != nullptr) peer->stop_consumer(now, number->second);
-  flush();
+  const auto unstarted = withdraw(by_number_.at(number->second));
+  if (peer != nullptr) {
+    peer->stop_consumer(now, number->second);
+    peer->not_started(now, unstarted);
+  }
+  std::erase(dirty_, number->second);
   by_number_.erase(number->second);  // its runs hold the handler
   numbers_.erase(number);
 }
 
+void Runs::stop_consuming(const job::Now& now, Peer& peer) {
+  peer.stop_consuming(now);
+  for (auto& [number, bound] : by_number_) peer.not_started(now, withdraw(bound));
+}
+
+std::vector<job::RunId> Runs::withdraw(Bound& bound) {
+  auto unstarted = bound.slots->withdraw();
+  std::move(bound.starts.begin(), bound.starts.end(), std::back_inserter(unstarted));
+  bound.starts.clear();
+  std::vector<job::RunId> runs;
+  for (const auto& state : unstarted) {
+    runs.push_back(state->run);
+    runs_.erase(state->run);
+  }
+  return runs;
+}
+
 void Runs::bind(const job::Now& now, Peer& peer, std::uint64_t era) {
+  for (auto& [number, bound] : by_number_) withdraw(bound);
   stop_all();
   runs_.clear();
   dirty_.clear();

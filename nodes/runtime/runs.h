@@ -25,7 +25,9 @@ class Runs final {
 
   // `peer` may be null: then the consumer waits for bind().
   void add(const job::Now& now, Peer* peer, std::shared_ptr<const ConsumerEntry> consumer);
+  // Nothing of it begins any more.
   void stop(const job::Now& now, Peer* peer, std::uint64_t key);
+  void stop_consuming(const job::Now& now, Peer& peer);
   // A new Peer begins: what runs is told to stop, and the consumers are registered with it.
   void bind(const job::Now& now, Peer& peer, std::uint64_t era);
 
@@ -49,7 +51,9 @@ class Runs final {
     std::shared_ptr<Slots> slots;
     std::vector<std::shared_ptr<RunningJobState>> starts;  // since the last flush()
   };
-  std::unordered_map<job::ConsumerNumber, Bound> by_number_;
+  std::vector<job::RunId> withdraw(Bound& bound);
+
+  std::map<job::ConsumerNumber, Bound> by_number_;
   std::unordered_map<job::RunId, std::shared_ptr<RunningJobState>> runs_;
   std::vector<job::ConsumerNumber> dirty_;  // with starts
 };

@@ -101,7 +101,9 @@ Result<void> Runtime::start_threads(std::unique_ptr<Storage> storage, Incarnatio
   loop_ = std::make_unique<Loop>(LoopParts{setup_, *transport_, *plane_, jobs_, done_, board_,
                                            [this](const std::string& text) { note(text); }});
   if (auto opened = loop_->open(std::move(storage), incarnation); !opened) return opened;
-  if (auto grown = callbacks_.grow_to(setup_.internal.callback_threads); !grown) return grown;
+  auto threads = callbacks_.reserve(setup_.internal.callback_threads);
+  if (!threads) return fail(threads.error());
+  callback_threads_ = std::move(*threads);
   return loop_->start();
 }
 

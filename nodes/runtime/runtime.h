@@ -59,7 +59,7 @@ class Runtime final : public std::enable_shared_from_this<Runtime> {
   Result<JobInfo> wait(const JobId& id, std::optional<Millis> timeout);
 
   Result<std::shared_ptr<ConsumerHandle>> consume(job::ConsumerConfig config, Handler handler);
-  void stop_consumer(std::uint64_t key, unsigned slots);
+  void stop_consumer(std::uint64_t key);
 
  private:
   Result<void> bring_up();
@@ -78,6 +78,7 @@ class Runtime final : public std::enable_shared_from_this<Runtime> {
   Board board_;
   Places places_;
   Workers callbacks_;
+  Workers::Reservation callback_threads_;
   Workers jobs_;
   DoneQueue done_;
   std::optional<transport::Transport> transport_;
@@ -85,8 +86,6 @@ class Runtime final : public std::enable_shared_from_this<Runtime> {
   std::unique_ptr<Loop> loop_;  // uses all of the above
 
   std::atomic<std::uint64_t> last_consumer_{0};
-  std::mutex slots_mutex_;
-  std::size_t slots_ = 0;  // guarded by slots_mutex_
   std::mutex close_mutex_;
   bool closed_ = false;  // guarded by close_mutex_
   int stop_fd_ = -1;
@@ -97,7 +96,6 @@ class Runtime final : public std::enable_shared_from_this<Runtime> {
 struct ConsumerHandle {
   std::weak_ptr<Runtime> runtime;
   std::uint64_t key = 0;
-  unsigned slots = 0;
   bool kept = false;
   bool stopped = false;
 

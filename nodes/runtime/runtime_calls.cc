@@ -183,34 +183,25 @@ Result<JobInfo> Runtime::wait(const JobId& id, std::optional<Millis> timeout) {
 Result<std::shared_ptr<ConsumerHandle>> Runtime::consume(job::ConsumerConfig config,
                                                          Handler handler) {
   if (board_.closed()) return closed();
-  const auto slots = config.parallel;
+  auto threads = jobs_.reserve(config.parallel);
+  if (!threads) return fail(threads.error());
   const auto key = ++last_consumer_;
   auto entry = std::make_shared<const ConsumerEntry>(
-      ConsumerEntry{key, std::move(config), std::move(handler)});
-  {
-    const std::lock_guard lock(slots_mutex_);
-    if (auto grown = jobs_.grow_to(slots_ + slots); !grown) return fail(grown.error());
-    slots_ += slots;
-  }
+      ConsumerEntry{key, std::move(config), std::move(handler), std::move(*threads)});
   auto handle = std::make_shared<ConsumerHandle>();
   handle->runtime = weak_from_this();
   handle->key = key;
-  handle->slots = slots;
   if (!loop_->post([entry](Loop& loop) { loop.add_consumer(entry); })) return closed();
   return handle;
 }
 
-void Runtime::stop_consumer(std::uint64_t key, unsigned slots) {
-  {
-    const std::lock_guard lock(slots_mutex_);
-    slots_ -= slots;
-  }
+void Runtime::stop_consumer(std::uint64_t key) {
   loop_->post([key](Loop& loop) { loop.stop_consumer(key); });
 }
 
 void ConsumerHandle::stop() {
   if (std::exchange(stopped, true)) return;
-  if (const auto alive = runtime.lock()) alive->stop_consumer(key, slots);
+  if (const auto alive = runtime.lock()) alive->stop_consumer(key);
 }
 
 }  // namespace headrace::runtime

@@ -29,6 +29,11 @@ void Slots::add(std::vector<std::shared_ptr<RunningJobState>>& runs) {
   workers_.push(tasks);
 }
 
+std::deque<std::shared_ptr<RunningJobState>> Slots::withdraw() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(waiting_, {});
+}
+
 // Null, and the slot given up, if there is nothing to run. `last`: nothing waits behind it.
 std::shared_ptr<RunningJobState> Slots::next(bool& last) {
   const std::lock_guard lock(mutex_);

@@ -6,7 +6,7 @@
 // loop then gets them together, and its mail goes out in one frame. An end that waits behind a long
 // run is found at the loop's next period.
 //
-// add() by the loop; the rest runs on workers. Shared by the loop and the workers that run it.
+// add() and withdraw() by the loop; the rest runs on workers. Shared by the loop and the workers that run it.
 #pragma once
 
 #include <deque>
@@ -30,6 +30,8 @@ class Slots final : public std::enable_shared_from_this<Slots> {
 
   // Takes the runs out of `runs`.
   void add(std::vector<std::shared_ptr<RunningJobState>>& runs);
+  // What has not begun: it will not.
+  std::deque<std::shared_ptr<RunningJobState>> withdraw();
 
  private:
   void work();

@@ -16,15 +16,18 @@ thread_local const Workers* employer = nullptr;
 
 bool Workers::on_worker() const { return employer == this; }
 
-Result<void> Workers::grow_to(std::size_t threads) {
+Result<Workers::Reservation> Workers::reserve(std::size_t threads) {
   const std::lock_guard lock(mutex_);
-  while (!closed_ && threads_.size() < threads) {
+  *reserved_ += threads;
+  const Reservation reservation(
+      this, [reserved = reserved_, threads](const void*) { *reserved -= threads; });
+  while (!closed_ && threads_.size() < *reserved_) {
     auto thread = start_thread("hr-work-" + std::to_string(next_name_), [this] { run(); });
     if (!thread) return fail(thread.error());
     threads_.push_back(std::move(*thread));
     ++next_name_;
   }
-  return {};
+  return reservation;
 }
 
 void Workers::push(std::vector<Task>& tasks) {

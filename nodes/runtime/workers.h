@@ -1,13 +1,15 @@
 // Workers: hr-work-N, the threads that run user code. No lock is held while a task runs.
 //
-// Owned by the runtime. push() and grow_to() from any thread; close() once, not from a task. Tasks
+// Owned by the runtime. push() and reserve() from any thread; close() once, not from a task. Tasks
 // start in order; they must not throw. A batch costs one lock, and only threads that sleep are
 // woken.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -26,8 +28,11 @@ class Workers final {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Never fewer threads than before. kFull if the system gives no more.
-  Result<void> grow_to(std::size_t threads);
+  // A number of threads for as long as somebody has it. May outlive the Workers.
+  using Reservation = std::shared_ptr<const void>;
+  // Starts threads where those there are do not suffice for all that is reserved; none ends before
+  // close(). kFull if the system gives no more.
+  Result<Reservation> reserve(std::size_t threads);
   // Takes the tasks out of `tasks`. Dropped after close().
   void push(std::vector<Task>& tasks);
   void push(Task task);
@@ -46,6 +51,8 @@ class Workers final {
   std::deque<Task> tasks_;  // all guarded by mutex_
   std::vector<std::thread> threads_;
   std::size_t idle_ = 0;
+  const std::shared_ptr<std::atomic<std::size_t>> reserved_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
   unsigned next_name_;
   bool closed_ = false;
 };

@@ -240,7 +240,6 @@ def test_a_result_that_does_not_come_in_time_is_a_timeout(node: headrace.Node) -
         job.result(timedelta(milliseconds=20))
 
 
-@pytest.mark.skip(reason="known fault: what a stopped consumer had waiting is late at others")
 def test_stopping_a_consumer_leaves_what_has_not_started_to_others(node: headrace.Node) -> None:
     entered, leave = threading.Event(), threading.Event()
 

@@ -213,13 +213,17 @@ TEST_CASE("a sender believed dead loses what has not started, and keeps what run
   CHECK(pair.receiver.on_ended(kKey, pair.item(1)));
 }
 
-TEST_CASE("what is handed back before it started goes off the list") {
+TEST_CASE("what is handed back without having run goes off the list") {
   Pair pair({4, 2});
-  for (int i = 0; i < 3; ++i) REQUIRE(pair.send() == Arrival::kTaken);
+  for (int i = 0; i < 4; ++i) REQUIRE(pair.send() == Arrival::kTaken);
   REQUIRE(pair.receiver.on_started(kKey, pair.item(1)));
+  REQUIRE(pair.receiver.on_started(kKey, pair.item(4)));
+  REQUIRE(pair.receiver.on_ended(kKey, pair.item(1)));
   CHECK(pair.receiver.hand_back(kKey, pair.item(2)));
   CHECK_FALSE(pair.receiver.hand_back(kKey, pair.item(2)));
-  CHECK_FALSE(pair.receiver.hand_back(kKey, pair.item(1)));
+  CHECK_FALSE(pair.receiver.hand_back(kKey, pair.item(1)));  // it has run
+  CHECK(pair.receiver.hand_back(kKey, pair.item(4)));        // its run never began after all
+  CHECK(pair.receiver.occupancy() == 1);
   pair.collect();
   REQUIRE(pair.to(kKey) != nullptr);
   CHECK(pair.to(kKey)->full);

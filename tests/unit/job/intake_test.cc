@@ -339,6 +339,19 @@ TEST_CASE("A consumer that stops hands back what has not started, and is answere
   CHECK(w.intake.idle());
 }
 
+TEST_CASE("A run that was handed over and never began goes back like one that waited") {
+  IntakeWorld w;
+  w.dispatch();
+  REQUIRE(w.host.started.size() == 1);
+  w.intake.stop_consumer(w.number);
+  w.intake.not_started({w.host.started[0].first});
+  w.settle();
+  CHECK(w.returned == std::vector<std::uint64_t>{2, 3, 4, 1});
+  CHECK(w.intake.occupancy(w.number) == 0);
+  CHECK(w.intake.idle());
+  CHECK(w.dones.empty());
+}
+
 TEST_CASE("A job for a handler that never was goes back") {
   IntakeWorld w;
   wire::JobItem item;

@@ -11,6 +11,7 @@
 
 #include "nodes/runtime/consumer_entry.h"
 #include "nodes/runtime/done_queue.h"
+#include "nodes/runtime/slots.h"
 #include "tests/unit/nodes/support.h"
 
 using namespace headrace;
@@ -19,7 +20,8 @@ using headrace::test::Slot;
 
 TEST_CASE("tasks of one worker run in the order in which they came") {
   Workers workers(1);
-  REQUIRE(workers.grow_to(1));
+  const auto thread = workers.reserve(1);
+  REQUIRE(thread);
   Slot<std::vector<int>> ran;
   std::vector<Workers::Task> tasks;
   for (int i = 0; i < 100; ++i) {
@@ -34,9 +36,8 @@ TEST_CASE("tasks of one worker run in the order in which they came") {
 
 TEST_CASE("as many tasks run at once as there are workers, also such as came later") {
   Workers workers(1);
-  REQUIRE(workers.grow_to(2));
-  REQUIRE(workers.grow_to(3));
-  REQUIRE(workers.grow_to(1));
+  const auto two = workers.reserve(2), one = workers.reserve(1);
+  REQUIRE((two && one));
   Slot<int> running;
   for (int i = 0; i < 3; ++i) {
     workers.push([&] {
@@ -47,9 +48,64 @@ TEST_CASE("as many tasks run at once as there are workers, also such as came lat
   CHECK(running.wait([](int count) { return count == 3; }));
 }
 
+TEST_CASE("a reservation that was given back serves the next one, one that is held does not") {
+  Workers workers(1);
+  auto first = workers.reserve(1);
+  REQUIRE(first);
+  Slot<bool> go;
+  Slot<int> ran;
+  const auto count = [&] { ran.change([](int& value) { ++value; }); };
+  // The first holder still runs when it asks for nothing more: the second must not wait for it.
+  workers.push([&] { go.wait([](bool value) { return value; }); });
+  const auto second = workers.reserve(1);
+  workers.push(count);
+  REQUIRE(ran.wait([](int value) { return value == 1; }));
+  first->reset();
+  const auto third = workers.reserve(1);
+  workers.push(count);
+  CHECK(ran.wait([](int value) { return value == 2; }));
+  go.change([](bool& value) { value = true; });
+  workers.close();
+}
+
+TEST_CASE("what waits in a slot behind a long run can be taken back, and then does not begin") {
+  Workers workers(1);
+  const auto thread = workers.reserve(1);
+  REQUIRE(thread);
+  Slot<std::vector<job::RunId>> begun, ended;
+  Slot<bool> go;
+  auto slots = std::make_shared<Slots>(
+      workers,
+      [&](JobEnded end, bool) { ended.change([&](auto& all) { all.push_back(end.run); }); }, 1);
+  const auto entry = std::make_shared<const ConsumerEntry>(
+      ConsumerEntry{1, {TopicPattern::parse("t").value(), 1, {}}, [&](RunningJob&) {
+                      begun.change([](auto& all) { all.push_back(1); });
+                      go.wait([](bool value) { return value; });
+                      return JobOutcome::ok();
+                    }});
+  std::vector<std::shared_ptr<RunningJobState>> runs;
+  for (job::RunId run = 1; run <= 3; ++run) {
+    runs.push_back(std::make_shared<RunningJobState>());
+    runs.back()->consumer = entry;
+    runs.back()->job = std::make_shared<const job::HeldJob>();
+    runs.back()->run = run;
+  }
+  slots->add(runs);
+  REQUIRE(begun.wait([](const auto& all) { return all.size() == 1; }));
+  const auto back = slots->withdraw();
+  REQUIRE(back.size() == 2);
+  CHECK(back[0]->run == 2);
+  CHECK(back[1]->run == 3);
+  go.change([](bool& value) { value = true; });
+  REQUIRE(ended.wait([](const auto& all) { return all.size() == 1; }));
+  workers.close();
+  CHECK(begun.get().size() == 1);
+}
+
 TEST_CASE("workers have names, are known as such, and let no signal in") {
   Workers workers(7);
-  REQUIRE(workers.grow_to(1));
+  const auto thread = workers.reserve(1);
+  REQUIRE(thread);
   Slot<std::string> name;
   std::atomic<bool> known{false};
   std::atomic<bool> blocked{false};
@@ -71,7 +127,8 @@ TEST_CASE("workers have names, are known as such, and let no signal in") {
 
 TEST_CASE("closing waits for what runs and drops what has not started") {
   Workers workers(1);
-  REQUIRE(workers.grow_to(1));
+  const auto thread = workers.reserve(1);
+  REQUIRE(thread);
   Slot<bool> started;
   Slot<bool> go;
   std::atomic<int> ran{0};
@@ -134,7 +191,8 @@ TEST_CASE("a result that is too large to keep ends its job") {
 
 TEST_CASE("answers reach user code one at a time, in order, and give their places back") {
   Workers workers(1);
-  REQUIRE(workers.grow_to(2));
+  const auto threads = workers.reserve(2);
+  REQUIRE(threads);
   Places places(100, 1'000);
   Slot<std::vector<std::string>> notes;
   DoneQueue done(workers, places, [&](const std::string& text) {
