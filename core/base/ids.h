@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/base/endian.h"
 #include "core/base/error.h"
 
 namespace headrace {
@@ -25,10 +26,8 @@ struct Id128 {
 
   static Id128 from_halves(std::uint64_t high, std::uint64_t low) {
     Id128 id;
-    for (unsigned i = 0; i < 8; ++i) {
-      id.bytes[i] = static_cast<unsigned char>(high >> (56 - 8 * i));
-      id.bytes[8 + i] = static_cast<unsigned char>(low >> (56 - 8 * i));
-    }
+    store_big_endian(id.bytes.data(), high);
+    store_big_endian(id.bytes.data() + 8, low);
     return id;
   }
   // `raw` must hold 16 bytes.
@@ -43,20 +42,13 @@ struct Id128 {
     return from_raw(*raw);
   }
 
-  std::uint64_t high() const { return half(0); }
-  std::uint64_t low() const { return half(8); }
+  std::uint64_t high() const { return load_big_endian<std::uint64_t>(bytes.data()); }
+  std::uint64_t low() const { return load_big_endian<std::uint64_t>(bytes.data() + 8); }
   bool is_zero() const { return *this == Id128{}; }
   std::string hex() const { return to_hex(raw()); }
   BytesView raw() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
   auto operator<=>(const Id128&) const = default;
-
- private:
-  std::uint64_t half(unsigned from) const {
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < 8; ++i) value = value << 8 | bytes[from + i];
-    return value;
-  }
 };
 
 using NodeId = Id128<struct NodeTag>;

@@ -82,26 +82,30 @@ void EventLane::close(Frame& frame) {
   frame.begin = 0;
 }
 
-BytesView EventLane::add(const wire::Event& event) {
-  wire::Event message = event;
-  if (in_pieces(event)) {
-    for (std::size_t at = 0; at < event.payload.size(); at += limits::kChunkBytes) {
-      Frame& frame = this->frame(limits::kChunkBytes);
-      const auto before = frame.bytes.size();
-      encode(frame.bytes, wire::BlobPiece{event.seq, at, event.payload.size(),
-                                          event.payload.substr(at, limits::kChunkBytes)});
-      added(frame, before);
-    }
-    message.blob = event.seq;
-    message.payload = {};
-  }
-  Frame& frame = this->frame(message.params.size() + message.payload.size());
+BytesView EventLane::add_whole(const wire::Event& event) {
+  Frame& frame = this->frame(event.params.size() + event.payload.size());
   const auto before = frame.bytes.size();
-  encode(frame.bytes, message);
+  encode(frame.bytes, event);
   const auto size = frame.bytes.size() - before;
   ++frame.events;
   added(frame, before);
-  return message.blob == 0 ? BytesView(frame.bytes).substr(before, size) : BytesView{};
+  return BytesView(frame.bytes).substr(before, size);
+}
+
+BytesView EventLane::add(const wire::Event& event) {
+  if (!in_pieces(event)) return add_whole(event);
+  for (std::size_t at = 0; at < event.payload.size(); at += limits::kChunkBytes) {
+    Frame& frame = this->frame(limits::kChunkBytes);
+    const auto before = frame.bytes.size();
+    encode(frame.bytes, wire::BlobPiece{event.seq, at, event.payload.size(),
+                                        event.payload.substr(at, limits::kChunkBytes)});
+    added(frame, before);
+  }
+  wire::Event message = event;
+  message.blob = event.seq;
+  message.payload = {};
+  add_whole(message);
+  return {};
 }
 
 void EventLane::add_encoded(BytesView message) {

@@ -93,6 +93,7 @@ class EventLane final {
     std::uint32_t events = 0;
   };
 
+  BytesView add_whole(const wire::Event& event);
   Frame& frame(std::size_t size);
   Frame& new_frame(std::size_t reserve);
   void added(Frame& frame, std::size_t before);

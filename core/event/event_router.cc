@@ -93,6 +93,7 @@ void EventRouter::gone(NodeId node, std::string_view topic, unsigned depth, std:
 
 void EventRouter::apply(NodeId node, Known& known, const Change& change) {
   routes_.clear();
+  ++changes_;
   const auto& topic = change.pattern.text();
   Standing& standing = tree_.at(change.pattern);
   standing.topic = topic;

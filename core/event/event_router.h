@@ -56,6 +56,8 @@ class EventRouter final {
   // kInvalid if `topic` is not a valid topic: this is where a publish is checked. No destinations
   // is no error. Never null; valid until the next call that is not const, and the next route().
   Result<const Route*> route(std::string_view topic);
+  // Grows whenever an answer of route() may be another than before.
+  std::uint64_t changes() const { return changes_; }
   // Destinations of an event there; 0 for what is no topic.
   std::size_t match_count(std::string_view topic);
 
@@ -93,6 +95,7 @@ class EventRouter final {
   NodeId self_;
   TopicTree<Standing> tree_;
   std::unordered_map<NodeId, Known> known_;
+  std::uint64_t changes_ = 0;
   TopicCache<Route> routes_{limits::kRouteCacheBytes};
 };
 

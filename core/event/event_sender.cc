@@ -60,26 +60,41 @@ void EventSender::set_due(EventLane& lane) {
   due_.push_back(&lane);
 }
 
+Result<const EventSender::Aim*> EventSender::aim(std::string_view topic) {
+  if (aim_.changes == router_.changes() && aim_.topic == topic && !topic.empty()) return &aim_;
+  const auto found = router_.route(topic);
+  if (!found) return fail(found.error());
+  const Route& route = **found;
+  aim_.topic = topic;
+  aim_.changes = router_.changes();
+  aim_.depth = route.depth;
+  aim_.local = route.local;
+  aim_.lanes.clear();
+  for (const auto& node : route.remotes) {
+    aim_.lanes.push_back(find(node));
+    HEADRACE_CHECK(aim_.lanes.back() != nullptr);
+  }
+  return &aim_;
+}
+
 Result<EventSender::Offered> EventSender::offer(std::string_view topic, BytesView params,
                                                 BytesView payload, WallTime time) {
   if (params.size() > limits::kParamsBytes)
     return too_large("parameters", params.size(), limits::kParamsBytes);
   if (payload.size() > limits::kEventPayloadBytes)
     return too_large("payload", payload.size(), limits::kEventPayloadBytes);
-  const auto found = router_.route(topic);
+  const auto found = aim(topic);
   if (!found) return fail(found.error());
-  const Route& route = **found;
-  Offered offered{{++seq_, time, topic, route.depth, params, payload, 0},
-                  route.local,
-                  static_cast<std::uint32_t>(route.destinations()),
+  const Aim& aim = **found;
+  Offered offered{{++seq_, time, topic, aim.depth, params, payload, 0},
+                  aim.local,
+                  static_cast<std::uint32_t>(aim.lanes.size() + (aim.local ? 1 : 0)),
                   {}};
   const auto cost = EventLane::cost(offered.event);
   BytesView encoded;
-  for (const auto& node : route.remotes) {
-    EventLane* lane = find(node);
-    HEADRACE_CHECK(lane != nullptr);
+  for (EventLane* lane : aim.lanes) {
     if (!lane->fits(cost) || !has_place(*lane, cost)) {
-      offered.without_room.push_back(node);
+      offered.without_room.push_back(lane->node());
       continue;
     }
     fill(*lane, [&] {
@@ -228,6 +243,7 @@ void EventSender::restart(Incarnation life) {
     close_lane(*lane);
   }
   lanes_.clear();
+  aim_ = {};
   self_.life = life;
 }
 

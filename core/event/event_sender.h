@@ -16,6 +16,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -84,6 +85,16 @@ class EventSender final {
   std::size_t queued_bytes() const { return queued_; }
 
  private:
+  // Where events of a topic go.
+  struct Aim {
+    std::string topic;  // empty: nothing is known
+    std::uint64_t changes = 0;
+    unsigned depth = 0;
+    bool local = false;
+    std::vector<EventLane*> lanes;
+  };
+
+  Result<const Aim*> aim(std::string_view topic);
   EventLane* find(const NodeId& node);
   EventLane& open_lane(const NodeId& node, Incarnation life);
   void close_lane(EventLane& lane);
@@ -100,6 +111,7 @@ class EventSender final {
 
   Self self_;
   EventRouter router_;
+  Aim aim_;  // of the last event: those of one topic come in runs
   std::unordered_map<NodeId, std::unique_ptr<EventLane>> lanes_;
   std::deque<EventLane*> ready_;     // with frames, and not refused
   std::vector<EventLane*> due_;      // with mail, perhaps

@@ -6,8 +6,8 @@ namespace headrace::wire {
 
 void Writer::head(unsigned char tag, std::uint64_t value, unsigned bytes) {
   char text[9];
+  store_big_endian(text + 1, value << (64 - 8 * bytes));
   text[0] = static_cast<char>(tag);
-  for (unsigned i = 0; i < bytes; ++i) text[1 + i] = static_cast<char>(value >> (8 * (bytes - 1 - i)));
   out_.append(text, bytes + 1);
 }
 
@@ -108,31 +108,6 @@ Writer& Writer::raw(BytesView encoded) {
   return *this;
 }
 
-unsigned char Reader::tag() {
-  if (at_ == end_) {
-    fail();
-    return 0xc1;  // never used in msgpack: no case below takes it
-  }
-  return static_cast<unsigned char>(*at_++);
-}
-
-std::uint64_t Reader::big_endian(unsigned bytes) {
-  const auto from = take(bytes);
-  std::uint64_t value = 0;
-  for (const char c : from) value = value << 8 | static_cast<unsigned char>(c);
-  return value;
-}
-
-BytesView Reader::take(std::uint64_t size) {
-  if (size > static_cast<std::uint64_t>(end_ - at_)) {
-    fail();
-    return {};
-  }
-  const BytesView bytes{at_, static_cast<std::size_t>(size)};
-  at_ += size;
-  return bytes;
-}
-
 bool Reader::boolean() {
   const auto t = tag();
   if (t == 0xc2 || t == 0xc3) return t == 0xc3;
@@ -140,23 +115,16 @@ bool Reader::boolean() {
   return false;
 }
 
-std::uint64_t Reader::u64() {
+std::uint64_t Reader::long_u64() {
   const auto t = tag();
   if (t < 0x80) return t;
   switch (t) {
-    case 0xcc: return big_endian(1);
-    case 0xcd: return big_endian(2);
-    case 0xce: return big_endian(4);
-    case 0xcf: return big_endian(8);
+    case 0xcc: return number<std::uint8_t>();
+    case 0xcd: return number<std::uint16_t>();
+    case 0xce: return number<std::uint32_t>();
+    case 0xcf: return number<std::uint64_t>();
     default: fail(); return 0;
   }
-}
-
-std::uint64_t Reader::u64(std::uint64_t max) {
-  const auto value = u64();
-  if (value <= max) return value;
-  fail();
-  return 0;
 }
 
 std::int64_t Reader::i64() {
@@ -174,10 +142,10 @@ std::int64_t Reader::i64() {
   }
   ++at_;
   switch (t) {
-    case 0xd0: return static_cast<std::int8_t>(big_endian(1));
-    case 0xd1: return static_cast<std::int16_t>(big_endian(2));
-    case 0xd2: return static_cast<std::int32_t>(big_endian(4));
-    default: return static_cast<std::int64_t>(big_endian(8));
+    case 0xd0: return static_cast<std::int8_t>(number<std::uint8_t>());
+    case 0xd1: return static_cast<std::int16_t>(number<std::uint16_t>());
+    case 0xd2: return static_cast<std::int32_t>(number<std::uint32_t>());
+    default: return static_cast<std::int64_t>(number<std::uint64_t>());
   }
 }
 
@@ -187,11 +155,11 @@ BytesView Reader::text(std::size_t max) {
   if ((t & 0xe0) == 0xa0) {
     size = t & 0x1f;
   } else if (t == 0xd9) {
-    size = big_endian(1);
+    size = number<std::uint8_t>();
   } else if (t == 0xda) {
-    size = big_endian(2);
+    size = number<std::uint16_t>();
   } else if (t == 0xdb) {
-    size = big_endian(4);
+    size = number<std::uint32_t>();
   } else {
     fail();
   }
@@ -203,11 +171,11 @@ BytesView Reader::bin(std::size_t max) {
   const auto t = tag();
   std::uint64_t size = 0;
   if (t == 0xc4) {
-    size = big_endian(1);
+    size = number<std::uint8_t>();
   } else if (t == 0xc5) {
-    size = big_endian(2);
+    size = number<std::uint16_t>();
   } else if (t == 0xc6) {
-    size = big_endian(4);
+    size = number<std::uint32_t>();
   } else {
     fail();
   }
@@ -221,9 +189,9 @@ std::size_t Reader::array(std::size_t max) {
   if ((t & 0xf0) == 0x90) {
     size = t & 0x0f;
   } else if (t == 0xdc) {
-    size = big_endian(2);
+    size = number<std::uint16_t>();
   } else if (t == 0xdd) {
-    size = big_endian(4);
+    size = number<std::uint32_t>();
   } else {
     fail();
   }
@@ -238,9 +206,9 @@ std::size_t Reader::map(std::size_t max) {
   if ((t & 0xf0) == 0x80) {
     size = t & 0x0f;
   } else if (t == 0xde) {
-    size = big_endian(2);
+    size = number<std::uint16_t>();
   } else if (t == 0xdf) {
-    size = big_endian(4);
+    size = number<std::uint32_t>();
   } else {
     fail();
   }
@@ -275,12 +243,12 @@ void Reader::pass(unsigned depth) {
     bytes = t & 0x1f;
   } else {
     switch (t) {
-      case 0xc4: case 0xd9: bytes = big_endian(1); break;
-      case 0xc5: case 0xda: bytes = big_endian(2); break;
-      case 0xc6: case 0xdb: bytes = big_endian(4); break;
-      case 0xc7: bytes = big_endian(1) + 1; break;
-      case 0xc8: bytes = big_endian(2) + 1; break;
-      case 0xc9: bytes = big_endian(4) + 1; break;
+      case 0xc4: case 0xd9: bytes = number<std::uint8_t>(); break;
+      case 0xc5: case 0xda: bytes = number<std::uint16_t>(); break;
+      case 0xc6: case 0xdb: bytes = number<std::uint32_t>(); break;
+      case 0xc7: bytes = number<std::uint8_t>() + 1u; break;
+      case 0xc8: bytes = number<std::uint16_t>() + 1u; break;
+      case 0xc9: bytes = number<std::uint32_t>() + 1ull; break;
       case 0xcc: case 0xd0: bytes = 1; break;
       case 0xcd: case 0xd1: bytes = 2; break;
       case 0xca: case 0xce: case 0xd2: bytes = 4; break;
@@ -290,10 +258,10 @@ void Reader::pass(unsigned depth) {
       case 0xd6: bytes = 5; break;
       case 0xd7: bytes = 9; break;
       case 0xd8: bytes = 17; break;
-      case 0xdc: values = big_endian(2); break;
-      case 0xdd: values = big_endian(4); break;
-      case 0xde: values = 2 * big_endian(2); break;
-      case 0xdf: values = 2 * big_endian(4); break;
+      case 0xdc: values = number<std::uint16_t>(); break;
+      case 0xdd: values = number<std::uint32_t>(); break;
+      case 0xde: values = 2u * number<std::uint16_t>(); break;
+      case 0xdf: values = 2ull * number<std::uint32_t>(); break;
       default: return fail();
     }
   }

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "core/base/bytes.h"
+#include "core/base/endian.h"
 #include "core/base/ids.h"
 #include "core/base/time.h"
 
@@ -57,8 +58,18 @@ class Reader final {
   }
 
   bool boolean();
-  std::uint64_t u64();
-  std::uint64_t u64(std::uint64_t max);  // fails above `max`
+  std::uint64_t u64() {
+    if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80) {
+      return static_cast<unsigned char>(*at_++);
+    }
+    return long_u64();
+  }
+  std::uint64_t u64(std::uint64_t max) {  // fails above `max`
+    const auto value = u64();
+    if (value <= max) return value;
+    fail();
+    return 0;
+  }
   std::int64_t i64();
   BytesView text(std::size_t max);       // fails if longer; does not check UTF-8
   BytesView bin(std::size_t max);
@@ -80,9 +91,31 @@ class Reader final {
   }
 
  private:
-  unsigned char tag();
-  std::uint64_t big_endian(unsigned bytes);
-  BytesView take(std::uint64_t size);
+  unsigned char tag() {
+    if (at_ != end_) return static_cast<unsigned char>(*at_++);
+    fail();
+    return 0xc1;  // never used in msgpack: no case takes it
+  }
+  template <typename T>
+  T number() {
+    if (static_cast<std::size_t>(end_ - at_) < sizeof(T)) {
+      fail();
+      return 0;
+    }
+    const char* from = at_;
+    at_ += sizeof(T);
+    return load_big_endian<T>(from);
+  }
+  BytesView take(std::uint64_t size) {
+    if (size > static_cast<std::uint64_t>(end_ - at_)) {
+      fail();
+      return {};
+    }
+    const char* from = at_;
+    at_ += size;
+    return {from, static_cast<std::size_t>(size)};
+  }
+  std::uint64_t long_u64();
   void pass(unsigned depth);
 
   const char* at_;

@@ -1,5 +1,7 @@
 #include "core/wire/event.h"
 
+#include <cstring>
+
 #include "core/base/limits.h"
 #include "core/wire/kinds.h"
 
@@ -7,67 +9,83 @@ namespace headrace::wire {
 namespace {
 
 
+// Everything of an encoded event but its byte strings, at most.
+constexpr std::size_t kFieldBytes = 64;
 
-char* put_big_endian(char* at, unsigned char tag, std::uint64_t value, unsigned bytes) {
-  *at++ = static_cast<char>(tag);
-  for (unsigned i = bytes; i > 0; --i) *at++ = static_cast<char>(value >> (8 * (i - 1)));
-  return at;
-}
+// Appends msgpack where there is room for it: for what is written for each event.
+class Put final {
+ public:
+  explicit Put(char* at) : at_(at) {}
 
-char* put_number(char* at, std::uint64_t value) {
-  if (value < 128) {
-    *at = static_cast<char>(value);
-    return at + 1;
+  char* end() const { return at_; }
+  void byte(std::size_t value) { *at_++ = static_cast<char>(value); }
+  void number(std::uint64_t value) {
+    if (value < 128) return byte(value);
+    if (value <= UINT8_MAX) return tagged(0xcc, static_cast<std::uint8_t>(value));
+    if (value <= UINT16_MAX) return tagged(0xcd, static_cast<std::uint16_t>(value));
+    if (value <= UINT32_MAX) return tagged(0xce, static_cast<std::uint32_t>(value));
+    tagged(0xcf, value);
   }
-  if (value <= UINT8_MAX) return put_big_endian(at, 0xcc, value, 1);
-  if (value <= UINT16_MAX) return put_big_endian(at, 0xcd, value, 2);
-  if (value <= UINT32_MAX) return put_big_endian(at, 0xce, value, 4);
-  return put_big_endian(at, 0xcf, value, 8);
-}
+  void time(WallTime time) {
+    const auto micros = time.time_since_epoch().count();
+    if (micros >= 0) return number(static_cast<std::uint64_t>(micros));
+    tagged(0xd3, static_cast<std::uint64_t>(micros));
+  }
+  void text(BytesView value) {
+    if (value.size() < 32) {
+      byte(0xa0 | value.size());
+    } else {
+      size(0xd9, value.size());
+    }
+    raw(value);
+  }
+  void bin(BytesView value) {
+    size(0xc4, value.size());
+    raw(value);
+  }
 
-char* put_time(char* at, WallTime time) {
-  const auto micros = time.time_since_epoch().count();
-  if (micros >= 0) return put_number(at, static_cast<std::uint64_t>(micros));
-  return put_big_endian(at, 0xd3, static_cast<std::uint64_t>(micros), 8);
-}
+ private:
+  template <typename T>
+  void tagged(unsigned char tag, T value) {
+    byte(tag);
+    store_big_endian(at_, value);
+    at_ += sizeof value;
+  }
+  // The tags for sizes of 1, 2 and 4 bytes follow one another.
+  void size(unsigned char tag, std::size_t size) {
+    if (size <= UINT8_MAX) return tagged(tag, static_cast<std::uint8_t>(size));
+    ++tag;
+    if (size <= UINT16_MAX) return tagged(tag, static_cast<std::uint16_t>(size));
+    tagged(++tag, static_cast<std::uint32_t>(size));
+  }
+  void raw(BytesView value) {
+    if (value.empty()) return;
+    std::memcpy(at_, value.data(), value.size());
+    at_ += value.size();
+  }
 
-// The head of bytes whose tags for sizes of 1, 2 and 4 bytes follow one another.
-char* put_size(char* at, unsigned char tag, std::size_t size) {
-  if (size <= UINT8_MAX) return put_big_endian(at, tag, size, 1);
-  if (size <= UINT16_MAX) return put_big_endian(at, static_cast<unsigned char>(tag + 1), size, 2);
-  return put_big_endian(at, static_cast<unsigned char>(tag + 2), size, 4);
-}
-
-char* put_text_size(char* at, std::size_t size) {
-  if (size >= 32) return put_size(at, 0xd9, size);
-  *at = static_cast<char>(0xa0 | size);
-  return at + 1;
-}
-
-char* put_bin_size(char* at, std::size_t size) { return put_size(at, 0xc4, size); }
+  char* at_;
+};
 
 unsigned read_depth(Reader& in) { return static_cast<unsigned>(in.u64(limits::kTopicWords)); }
 
 }  // namespace
 
-// Written for each event and destination, hence without a call for each field: what lies between
-// topic, parameters and payload is put together on the stack.
 void encode(Bytes& out, const Event& event) {
-  char small[64];
-  char* at = small;
-  *at++ = static_cast<char>(0x90 | kEventFields);
-  at = put_number(at, number(Kind::kEvent));
-  at = put_number(at, event.seq);
-  at = put_time(at, event.time);
-  at = put_text_size(at, event.topic.size());
-  out.append(small, at).append(event.topic);
-  at = put_number(small, event.depth);
-  at = put_bin_size(at, event.params.size());
-  out.append(small, at).append(event.params);
-  at = put_bin_size(small, event.payload.size());
-  out.append(small, at).append(event.payload);
-  at = put_number(small, event.blob);
-  out.append(small, at);
+  const auto before = out.size();
+  out.resize(before + kFieldBytes + event.topic.size() + event.params.size() +
+             event.payload.size());
+  Put put(out.data() + before);
+  put.byte(0x90 | kEventFields);
+  put.number(number(Kind::kEvent));
+  put.number(event.seq);
+  put.time(event.time);
+  put.text(event.topic);
+  put.number(event.depth);
+  put.bin(event.params);
+  put.bin(event.payload);
+  put.number(event.blob);
+  out.resize(static_cast<std::size_t>(put.end() - out.data()));
 }
 
 bool decode(Reader& in, Event& event) {
