@@ -82,27 +82,37 @@ tl::unexpected<Error> bind_failed(const Endpoint& at, int error) {
   }
 }
 
-void free_lent(void*, void* hint) { delete static_cast<Bytes*>(hint); }
+struct Lent {
+  Bytes bytes;
+  std::shared_ptr<SpareFrames> spare;
+};
+
+// By libzmq's I/O thread.
+void free_lent(void*, void* hint) {
+  const std::unique_ptr<Lent> lent(static_cast<Lent*>(hint));
+  if (lent->spare) lent->spare->give(std::move(lent->bytes));
+}
 
 Put outcome_of_failed_send() {
   const int error = zmq_errno();
   return error == EAGAIN ? Put::kFull : Put::kNoRoute;
 }
 
-Put lend_frame(void* socket, Bytes& frame) {
-  auto lent = std::make_unique<Bytes>(std::move(frame));
+Put lend_frame(void* socket, Bytes& frame, const std::shared_ptr<SpareFrames>& spare) {
+  auto lent = std::make_unique<Lent>(Lent{std::move(frame), spare});
   zmq_msg_t message;
-  if (zmq_msg_init_data(&message, lent->data(), lent->size(), free_lent, lent.get()) != 0) {
-    frame = std::move(*lent);
+  if (zmq_msg_init_data(&message, lent->bytes.data(), lent->bytes.size(), free_lent, lent.get()) !=
+      0) {
+    frame = std::move(lent->bytes);
     return Put::kFull;  // out of memory
   }
-  Bytes* bytes = lent.release();  // the message's from here on
+  Lent* held = lent.release();  // the message's from here on
   int sent = -1;
   do sent = zmq_msg_send(&message, socket, ZMQ_DONTWAIT);
   while (sent < 0 && zmq_errno() == EINTR);
   if (sent >= 0) return Put::kDone;
   const auto outcome = outcome_of_failed_send();
-  frame = std::move(*bytes);
+  frame = std::move(held->bytes);
   zmq_msg_close(&message);
   return outcome;
 }
@@ -154,9 +164,9 @@ void close_socket(zmq::socket_t& socket, Millis linger) {
   socket.close();
 }
 
-Put put_frame(zmq::socket_t& socket, Bytes& frame) {
+Put put_frame(zmq::socket_t& socket, Bytes& frame, const std::shared_ptr<SpareFrames>& spare) {
   HEADRACE_CHECK(frame.size() <= limits::kFrameBytes);
-  if (frame.size() >= kLendFrom) return lend_frame(socket.handle(), frame);
+  if (frame.size() >= kLendFrom) return lend_frame(socket.handle(), frame, spare);
   if (send_copy(socket.handle(), frame, 0) < 0) return outcome_of_failed_send();
   frame.clear();
   return Put::kDone;

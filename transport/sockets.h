@@ -3,6 +3,7 @@
 // None of these calls waits or throws. A socket that can't be made is an Error.
 #pragma once
 
+#include <memory>
 #include <zmq.hpp>
 
 #include "core/base/bytes.h"
@@ -11,6 +12,7 @@
 #include "core/wire/frame.h"
 #include "transport/endpoint.h"
 #include "transport/routing_id.h"
+#include "transport/spare_frames.h"
 
 namespace headrace::transport {
 
@@ -28,8 +30,10 @@ Result<void> dial(zmq::socket_t& dealer, const Endpoint& to);
 void close_socket(zmq::socket_t& socket, Millis linger);
 
 enum class Put : unsigned char { kDone, kFull, kNoRoute };
-// Hands one frame to the socket, or leaves it untouched.
-Put put_frame(zmq::socket_t& socket, Bytes& frame);
+// Hands one frame to the socket, or leaves it untouched. The memory of a large one goes to `spare`
+// when it has left.
+Put put_frame(zmq::socket_t& socket, Bytes& frame,
+              const std::shared_ptr<SpareFrames>& spare = nullptr);
 // To one peer of a ROUTER.
 Put put_frame_to(zmq::socket_t& router, const RoutingId& to, Bytes& frame);
 

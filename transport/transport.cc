@@ -77,6 +77,7 @@ class Transport::Impl {
   Endpoint data_at_;
   TransportStats stats_;
   Waker waker_;
+  const std::shared_ptr<SpareFrames> spare_ = std::make_shared<SpareFrames>();
 
  private:
   struct LaneOf {
@@ -203,7 +204,7 @@ Sent Transport::Impl::send(LinkId id, Lane lane, Bytes& frame) {
   auto& dealer = found->second.dealers[index(lane)];
   if (!dealer && !open_dealer(found->second, lane)) return Sent::kClosed;
   if (dealer->full) return Sent::kFull;
-  const auto outcome = put_frame(dealer->socket, frame);
+  const auto outcome = put_frame(dealer->socket, frame, spare_);
   if (outcome == Put::kDone) dealer->used = now_;
   if (outcome == Put::kFull) {
     dealer->full = true;
@@ -327,6 +328,7 @@ Sent Transport::reply(const RoutingId& client, Bytes& frame) { return impl_->rep
 Turn Transport::poll(Nanos at_most, TransportEvents& events) {
   return impl_->poll(at_most, events);
 }
+std::vector<Bytes> Transport::take_spare() { return impl_->spare_->take(); }
 void Transport::wake() { impl_->waker_.wake(); }
 TransportStats Transport::stats() const { return impl_->stats_; }
 void Transport::close(Millis flush) { impl_->close(flush); }

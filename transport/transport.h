@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/base/error.h"
@@ -105,6 +106,8 @@ class Transport final {
 
   // Frames over limits::kFrameBytes are a fault of the caller's. Large ones are not copied.
   Sent send(LinkId link, Lane lane, Bytes& frame);
+  // Empty buffers that full batches have left in since the last call: to fill again.
+  std::vector<Bytes> take_spare();
   // To a client, by the routing id its frame came from. kClosed: gone. kFull: it does not read;
   // there is no on_room() for clients, drop it.
   Sent reply(const RoutingId& client, Bytes& frame);

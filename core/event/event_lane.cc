@@ -15,6 +15,8 @@ namespace {
 // At most: the fields of a message around its byte strings.
 constexpr std::size_t kEventFieldBytes = 64;
 constexpr std::size_t kLaneHeadBytes = 48;
+// A batch closes with the event that reaches its size: most are small, and need no other memory.
+constexpr std::size_t kOvershoot = 4096;
 
 constexpr unsigned kLooks = 2;
 constexpr std::size_t kPieceFieldBytes = 40;
@@ -38,7 +40,8 @@ std::size_t EventLane::cost(const wire::Event& event) {
          pieces * kPieceFieldBytes;
 }
 
-EventLane::EventLane(const wire::FrameHead& head) : window(head.sender_incarnation), head_(head) {}
+EventLane::EventLane(const wire::FrameHead& head, std::vector<Bytes>& spare)
+    : window(head.sender_incarnation), head_(head), spare_(spare) {}
 
 void EventLane::look(MonoTime now) {
   auto at = window.stall_at();
@@ -49,7 +52,11 @@ void EventLane::look(MonoTime now) {
 
 EventLane::Frame& EventLane::new_frame(std::size_t reserve) {
   Frame& frame = frames_.emplace_back();
-  frame.bytes.reserve(reserve + wire::kHeadBytes + kEventFieldBytes + kLaneHeadBytes);
+  if (reserve >= limits::kBatchBytes && !spare_.empty()) {
+    frame.bytes = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  frame.bytes.reserve(reserve + wire::kHeadBytes + kLaneHeadBytes + kOvershoot);
   wire::Writer out(frame.bytes);
   encode(out, head_);
   return frame;

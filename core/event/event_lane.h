@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/base/ids.h"
@@ -43,7 +44,8 @@ class EventLane final {
   // The most that `event` takes from a window.
   static std::size_t cost(const wire::Event& event);
 
-  explicit EventLane(const wire::FrameHead& head);
+  // `spare`: memory for frames, of all lanes.
+  EventLane(const wire::FrameHead& head, std::vector<Bytes>& spare);
 
   const NodeId& node() const { return head_.receiver; }
   Incarnation life() const { return head_.receiver_incarnation; }
@@ -100,6 +102,7 @@ class EventLane final {
   void close(Frame& frame);
 
   wire::FrameHead head_;
+  std::vector<Bytes>& spare_;
   std::deque<Frame> frames_;  // all but the last are closed
   std::size_t bytes_ = 0;
   std::size_t expect_ = 0;  // the last frame's size: a busy lane allocates once a frame

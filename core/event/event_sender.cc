@@ -17,6 +17,8 @@ constexpr Millis kLookEvery{20};
 // is free.
 constexpr std::size_t kAtOnce = limits::kEventPayloadBytes + 2 * limits::kFrameBytes;
 
+constexpr std::size_t kSpareMost = 32;
+
 tl::unexpected<Error> too_large(const char* what, std::size_t size, std::size_t limit) {
   return fail(Code::kInvalid, std::string("the event's ") + what + " of " + std::to_string(size) +
                                   " bytes is larger than the limit of " + std::to_string(limit));
@@ -192,7 +194,7 @@ EventLane& EventSender::open_lane(const NodeId& node, Incarnation life) {
   }
   const wire::FrameHead head{
       wire::kProtocolVersion, self_.cluster, self_.node, self_.life, node, life};
-  return *(lanes_[node] = std::make_unique<EventLane>(head));
+  return *(lanes_[node] = std::make_unique<EventLane>(head, spare_));
 }
 
 void EventSender::close_lane(EventLane& lane) {
@@ -289,6 +291,13 @@ void EventSender::put_back(EventFrameOut frame, MonoTime now) {
   lane.put_back(std::move(frame), now);
   if (lane.ready) std::erase(ready_, &lane);
   lane.ready = false;
+}
+
+void EventSender::add_spare(std::vector<Bytes> buffers) {
+  for (auto& buffer : buffers) {
+    if (spare_.size() >= kSpareMost) return;
+    spare_.push_back(std::move(buffer));
+  }
 }
 
 void EventSender::on_room(const NodeId& node) {

@@ -72,6 +72,8 @@ class EventSender final {
   std::optional<EventFrameOut> take(MonoTime now);
   // The socket did not take it, nor will it take another before on_room().
   void put_back(EventFrameOut frame, MonoTime now);
+  // Memory for frames to come.
+  void add_spare(std::vector<Bytes> buffers);
   void on_room(const NodeId& node);
   // Messages for the control lane. Marks join the frames.
   std::vector<std::pair<NodeId, Bytes>> take_control();
@@ -111,6 +113,7 @@ class EventSender final {
 
   Self self_;
   EventRouter router_;
+  std::vector<Bytes> spare_;
   Aim aim_;  // of the last event: those of one topic come in runs
   std::unordered_map<NodeId, std::unique_ptr<EventLane>> lanes_;
   std::deque<EventLane*> ready_;     // with frames, and not refused

@@ -124,8 +124,8 @@ class EventPlane final : public EventPort {
 
   // Each turn: sends control messages that are due, then hands over frames for the data lane
   // (whole, head included), the nodes taking turns. A node whose frame was refused is passed over
-  // until on_room().
-  void flush(const Emit& emit);
+  // until on_room(). `spare`: memory for frames to come.
+  void flush(const Emit& emit, std::vector<Bytes> spare = {});
   void on_room(const NodeId& node);
   void tick(MonoTime now);  // when next_timer() has come
   MonoTime next_timer() const;
@@ -133,7 +133,7 @@ class EventPlane final : public EventPort {
 
   // Around a wait of the loop: if before_sleep() returns false there is work, so do not wait. While
   // the loop is awake nobody calls wake(), so that a fast publisher does not pay for one an event.
-  // After a turn that sent many events it takes a nap of some 50 us first: a publisher on the same
+  // After a turn that sent many events it takes a nap of some 100 us first: a publisher on the same
   // CPU fills whole frames then, where it would else wake the loop for each handful of events.
   bool before_sleep();
   void after_sleep();

@@ -11,7 +11,7 @@ namespace {
 
 // A turn that sends so many events is part of a stream: the next ones are on their way.
 constexpr std::size_t kStream = 16;
-constexpr Micros kNap{50};
+constexpr Micros kNap{100};
 
 constexpr std::size_t kFramesPerFlush = 64;  // then the loop looks at what came in
 constexpr std::size_t kFramesAtOnce = 16;    // taken under one lock
@@ -78,7 +78,7 @@ void EventPlane::send(const std::vector<std::pair<NodeId, Bytes>>& messages) {
   for (const auto& [node, message] : messages) hooks_.send_control(node, message);
 }
 
-void EventPlane::flush(const Emit& emit) {
+void EventPlane::flush(const Emit& emit, std::vector<Bytes> spare) {
   const auto now = hooks_.mono();
   Lock lock(mutex_);
   if (std::exchange(resume_due_, false)) {
@@ -91,6 +91,7 @@ void EventPlane::flush(const Emit& emit) {
     encode(out, intake_.advert());
   }
   fulfil(lock, now);
+  sender_.add_spare(std::move(spare));
   auto mail = sender_.take_control();
   const auto states = intake_.take_control(now);
   mail.insert(mail.end(), states.begin(), states.end());

@@ -84,7 +84,8 @@ void Loop::turn() {
   take_inbox();
   if (!turn.more || ++ticks_put_off_ >= kTicksPutOff) tick();
   parts_.plane.flush(
-      [this](const NodeId& to, Bytes& frame) { return !links_ || links_->emit(to, frame); });
+      [this](const NodeId& to, Bytes& frame) { return !links_ || links_->emit(to, frame); },
+      parts_.transport.take_spare());
   if (peer_) {
     if (storage_) peer_->set_room(storage_->store().room());
     carry_out(peer_->end_turn(now_));
