@@ -11,6 +11,7 @@ namespace {
 
 // Everything of an encoded event but its byte strings, at most.
 constexpr std::size_t kFieldBytes = 64;
+constexpr std::size_t kSmallBytes = 512;  // of a payload: clearing its place costs less than a call
 
 // Appends msgpack where there is room for it: for what is written for each event.
 class Put final {
@@ -39,9 +40,15 @@ class Put final {
     }
     raw(value);
   }
+  void bin_size(std::size_t bytes) { size(0xc4, bytes); }
   void bin(BytesView value) {
-    size(0xc4, value.size());
+    bin_size(value.size());
     raw(value);
+  }
+  void raw(BytesView value) {
+    if (value.empty()) return;
+    std::memcpy(at_, value.data(), value.size());
+    at_ += value.size();
   }
 
  private:
@@ -58,12 +65,6 @@ class Put final {
     if (size <= UINT16_MAX) return tagged(tag, static_cast<std::uint16_t>(size));
     tagged(++tag, static_cast<std::uint32_t>(size));
   }
-  void raw(BytesView value) {
-    if (value.empty()) return;
-    std::memcpy(at_, value.data(), value.size());
-    at_ += value.size();
-  }
-
   char* at_;
 };
 
@@ -73,8 +74,9 @@ unsigned read_depth(Reader& in) { return static_cast<unsigned>(in.u64(limits::kT
 
 void encode(Bytes& out, const Event& event) {
   const auto before = out.size();
+  const bool small = event.payload.size() <= kSmallBytes;
   out.resize(before + kFieldBytes + event.topic.size() + event.params.size() +
-             event.payload.size());
+             (small ? event.payload.size() : 0));
   Put put(out.data() + before);
   put.byte(0x90 | kEventFields);
   put.number(number(Kind::kEvent));
@@ -83,7 +85,14 @@ void encode(Bytes& out, const Event& event) {
   put.text(event.topic);
   put.number(event.depth);
   put.bin(event.params);
-  put.bin(event.payload);
+  put.bin_size(event.payload.size());
+  if (small) {
+    put.raw(event.payload);
+  } else {
+    out.resize(static_cast<std::size_t>(put.end() - out.data()));
+    out.append(event.payload).append(kFieldBytes, '\0');
+    put = Put(out.data() + out.size() - kFieldBytes);
+  }
   put.number(event.blob);
   out.resize(static_cast<std::size_t>(put.end() - out.data()));
 }
