@@ -82,6 +82,7 @@ inline constexpr std::uint64_t kRefutations = 1ULL << 40;   // of one incarnatio
 // Windows (core/flow).
 inline constexpr std::uint64_t kWindowCount = 1ULL << 62;   // cumulative numbers: sums of two never overflow
 inline constexpr std::size_t kHeldItems = 2 * kHighWaterMark;  // held or unacknowledged of one sender: the window's own bound
+inline constexpr std::size_t kClaims = 32'768;  // of earlier lives, a message: within a frame whatever the numbers
 inline constexpr std::size_t kWindowSenders = kMembers;     // that one consumer accounts for; further ones are not heard
 inline constexpr std::uint64_t kWindowWeight = 100;         // of a sender in the split of a window
 inline constexpr std::uint64_t kLaneWindowBytes = 4 << 20;  // of an event lane: some milliseconds of a fast link

@@ -288,20 +288,19 @@ void JobIntake::hand_back(const std::vector<std::shared_ptr<HeldJob>>& jobs) {
 }
 
 void JobIntake::send_claims(const Now& now, const NodeId& to, Owner& owner) {
-  wire::JobClaims claims;
+  std::vector<wire::JobClaim> claims;
   const auto claim = [&](const HeldJob& job) {
-    if (job.from.node == to && job.life < owner.life) claims.jobs.push_back({job.number, job.token});
+    if (job.from.node == to && job.life < owner.life) claims.push_back({job.number, job.token});
   };
   for (const auto& [run, running] : running_) {
     if (!running.refused) claim(*running.job);
   }
   for (const auto& [token, completion] : completions_) claim(*completion.job);
-  // A hash map's order is no order to send in: runs must repeat.
-  std::sort(claims.jobs.begin(), claims.jobs.end(),
-            [](const auto& a, const auto& b) { return a.token < b.token; });
-  Bytes message;
-  encode(message, claims);
-  host_.send(to, wire::Lane::kControl, std::move(message));
+  for (const auto& part : wire::in_messages(std::move(claims))) {
+    Bytes message;
+    encode(message, part);
+    host_.send(to, wire::Lane::kControl, std::move(message));
+  }
   owner.claims_at = now.mono + 10 * kWindowPeriod;
   next_repeat_ = std::min(next_repeat_, owner.claims_at);
 }

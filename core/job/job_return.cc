@@ -85,6 +85,7 @@ void JobOwner::on_claims(const Now& now, const NodeId& from, Incarnation life, c
   for (const auto number : numbers) {
     const auto at = active_.find(number);
     if (at == active_.end() || claimed.contains(number)) continue;
+    if (number < claims.first || number > claims.last) continue;  // another message speaks for it
     // A later life of the consumer can't know what became of it; the same life says that it does not run it.
     take_back(now, number, at->second.dispatch.consumer_incarnation == life ? Charge::kNo : Charge::kDelivery);
   }

@@ -1,21 +1,29 @@
 #include "core/wire/job.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "core/base/limits.h"
 #include "core/wire/kinds.h"
 
 namespace headrace::wire {
 namespace {
 
-constexpr std::size_t kMaxList = 2 * limits::kHighWaterMark * 16;  // claims of one node upon another
+constexpr std::size_t kMaxList = 4 * limits::kClaims;
 
 void put(Writer& out, const JobClaim& claim) {
   out.array(3).u64(claim.job_number).u64(claim.token.life).u64(claim.token.number);
 }
 
+void put_claims(Writer& out, const std::vector<JobClaim>& claims) {
+  out.array(claims.size());
+  for (const auto& claim : claims) put(out, claim);
+}
+
 void encode_claims(Bytes& bytes, Kind kind, const std::vector<JobClaim>& claims) {
   Writer out(bytes);
-  out.array(2).u64(number(kind)).array(claims.size());
-  for (const auto& claim : claims) put(out, claim);
+  out.array(2).u64(number(kind));
+  put_claims(out, claims);
 }
 
 bool decode_claims(Reader& in, std::vector<JobClaim>& claims) {
@@ -108,8 +116,39 @@ bool decode(Reader& in, JobDoneAck& ack) {
 
 void encode(Bytes& out, const JobHandBack& back) { encode_claims(out, Kind::kJobHandBack, back.jobs); }
 bool decode(Reader& in, JobHandBack& back) { return decode_claims(in, back.jobs); }
-void encode(Bytes& out, const JobClaims& claims) { encode_claims(out, Kind::kJobClaims, claims.jobs); }
-bool decode(Reader& in, JobClaims& claims) { return decode_claims(in, claims.jobs); }
+
+void encode(Bytes& bytes, const JobClaims& claims) {
+  Writer out(bytes);
+  out.array(4).u64(number(Kind::kJobClaims));
+  put_claims(out, claims.jobs);
+  out.u64(claims.first).u64(claims.last);
+}
+
+bool decode(Reader& in, JobClaims& claims) {
+  decode_claims(in, claims.jobs);
+  claims.first = in.u64();
+  claims.last = in.u64();
+  return in.ok();
+}
+
+std::vector<JobClaims> in_messages(std::vector<JobClaim> claims) {
+  std::sort(claims.begin(), claims.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.job_number, a.token) < std::tie(b.job_number, b.token);
+  });
+  std::vector<JobClaims> messages(1);
+  for (const auto& claim : claims) {
+    auto* message = &messages.back();
+    // All of one job stay together.
+    if (message->jobs.size() >= limits::kClaims && message->jobs.back().job_number != claim.job_number) {
+      message->last = message->jobs.back().job_number;
+      message = &messages.emplace_back();
+      message->first = messages[messages.size() - 2].last + 1;
+    }
+    message->jobs.push_back(claim);
+  }
+  return messages;
+}
+
 void encode(Bytes& out, const JobClaimsAck& ack) { encode_claims(out, Kind::kJobClaimsAck, ack.refused); }
 bool decode(Reader& in, JobClaimsAck& ack) { return decode_claims(in, ack.refused); }
 

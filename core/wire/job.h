@@ -77,14 +77,19 @@ struct JobHandBack {
 void encode(Bytes& out, const JobHandBack& back);
 bool decode(Reader& in, JobHandBack& back);
 
-// Everything that the consumer's node holds of this owner's earlier lives, running or finished and unanswered.
+// Everything that the consumer's node holds of this owner's earlier lives, running or finished and unanswered,
+// among the job numbers from `first` to `last`: more than limits::kClaims go in several messages.
 // A recorded dispatch to this life of the consumer that is not listed is not held. Renews the leases of the rest.
 // Sent when the owner is met in a new life, and each period until acknowledged with nothing left to claim.
 struct JobClaims {
   std::vector<JobClaim> jobs;
+  std::uint64_t first = 0;
+  std::uint64_t last = UINT64_MAX;
 };
 void encode(Bytes& out, const JobClaims& claims);
 bool decode(Reader& in, JobClaims& claims);
+// All of them in ascending order, in as many messages as that takes; in one if there are none.
+std::vector<JobClaims> in_messages(std::vector<JobClaim> claims);
 
 // Claims heard; these of them are not current any more.
 struct JobClaimsAck {

@@ -285,10 +285,11 @@ TEST_CASE("Hand-backs and claims have the bytes of the specification") {
   REQUIRE(decode(in, back));
   CHECK(back.jobs == std::vector<JobClaim>{{300, kToken}});
   in = check_bytes("job_claims", Kind::kJobClaims,
-                   JobClaims{{{300, kToken}, {301, {kToken.life, 10}}}});
+                   JobClaims{{{300, kToken}, {301, {kToken.life, 10}}}, 0, 4096});
   JobClaims claims;
   REQUIRE(decode(in, claims));
   CHECK(claims.jobs == std::vector<JobClaim>{{300, kToken}, {301, {kToken.life, 10}}});
+  CHECK((claims.first == 0 && claims.last == 4096));
   in = check_bytes("job_claims_ack", Kind::kJobClaimsAck, JobClaimsAck{});
   JobClaimsAck ack;
   REQUIRE(decode(in, ack));

@@ -118,7 +118,7 @@ EXPECTED = {
     "job_done_failed": [[41, LIFE, 9, 300, 1, b"", b"nope", 5000]],
     "job_done_ack": [[42, LIFE, [9, 10], [11]]],
     "job_hand_back": [[43, [[300, LIFE, 9]]]],
-    "job_claims": [[44, [[300, LIFE, 9], [301, LIFE, 10]]]],
+    "job_claims": [[44, [[300, LIFE, 9], [301, LIFE, 10]], 0, 4096]],
     "job_claims_ack": [[45, []]],
     "event": [[70, 1, TIME, "a.b", 2, b"", b"hi", 0]],
     "event_gone": [[71, "a.b", 2, 5]],

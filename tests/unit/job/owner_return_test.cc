@@ -242,6 +242,22 @@ TEST_CASE(
   CHECK(consumer.job().item.deliveries == 1);
 }
 
+TEST_CASE("A list of claims speaks for its range of numbers alone") {
+  OwnerWorld w;
+  auto& consumer = w.consumer(2);
+  const auto first = w.add(spec());
+  const auto second = w.add(spec());
+  const auto number = consumer.job(1).item.job_number;
+  w.reopen();
+  w.owner->on_claims(w.now, consumer.node, consumer.life, {{}, number, UINT64_MAX});
+  w.settle();
+  CHECK(w.state(first) == JobState::kActive);
+  CHECK(w.state(second) == JobState::kQueued);
+  w.owner->on_claims(w.now, consumer.node, consumer.life, {{}, 0, number - 1});
+  w.settle();
+  CHECK(w.state(first) == JobState::kQueued);
+}
+
 TEST_CASE("A consumer's later life can't know what became of them: back, charged") {
   OwnerWorld w;
   auto& consumer = w.consumer(2);
