@@ -52,6 +52,8 @@ inline constexpr std::size_t kMembers = 20'000;
 inline constexpr std::size_t kRegistrations = 200'000;      // of one node
 inline constexpr std::size_t kConsumers = 1'024;            // of one node
 inline constexpr std::size_t kClients = 1'024;              // that a node answers at a time
+inline constexpr std::size_t kUnstoredJobs = 1'000'000;     // of level memory, unfinished: some 500 MB with their heads
+inline constexpr std::size_t kUnstoredBytes = 512 << 20;    // their payloads and parameters
 inline constexpr std::size_t kPendingCalls = 65'536;        // accepted from callers and not yet answered
 
 // The parameters and payloads of those; a caller waits for room.
@@ -96,6 +98,7 @@ inline constexpr std::size_t kGoneTold = 1'024;             // topics that one s
 // Clients.
 inline constexpr std::size_t kClientCalls = 16'384;         // of one client, not yet answered: an eighth of a second's adds
 inline constexpr std::size_t kClientCallBytes = 64 << 20;   // payloads of these; one payload always fits
+inline constexpr std::size_t kClientSubscriptions = 4'096;  // of one client
 inline constexpr std::size_t kClientEventBytes = 16 << 20;  // of one subscription, waiting to be taken
 
 }  // namespace headrace::limits

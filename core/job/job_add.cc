@@ -51,12 +51,30 @@ Result<void> check_new(const NewJob& job) {
 
 void JobOwner::add(const Now& now, Ticket ticket, std::vector<NewJob> jobs, bool look) {
   HEADRACE_CHECK(!jobs.empty());
+  if (const auto full = lacks_memory(jobs)) return host_.added(ticket, fail(*full), Level::kMemory);
   if (std::any_of(jobs.begin(), jobs.end(), [&](const NewJob& job) {
         return job.id && !known(*job.id) && (look || of_earlier_life(*job.id));
       })) {
     return look_up(now, ticket, std::move(jobs));
   }
   admit(now, ticket, std::move(jobs));
+}
+
+// Jobs of level memory are bounded, since nothing else bounds them.
+std::optional<Error> JobOwner::lacks_memory(const std::vector<NewJob>& jobs) const {
+  std::size_t more = 0, bytes = 0;
+  for (const auto& job : jobs) {
+    if (job.level != Level::kMemory) continue;
+    ++more;
+    bytes += job.params.size() + job.payload.size();
+  }
+  if (more == 0) return {};
+  if (unstored_.size() + more <= limits::kUnstoredJobs && unstored_bytes_ + bytes <= limits::kUnstoredBytes) return {};
+  return Error{Code::kFull, std::to_string(unstored_.size()) + " unfinished jobs of level memory with " +
+                                std::to_string(unstored_bytes_ >> 20) + " MiB are kept here, of " +
+                                std::to_string(limits::kUnstoredJobs) + " and " +
+                                std::to_string(limits::kUnstoredBytes >> 20) +
+                                " MiB: add when some have ended, or at level os or disk"};
 }
 
 void JobOwner::look_up(const Now&, Ticket ticket, std::vector<NewJob> jobs) {
@@ -138,7 +156,10 @@ JobPtr JobOwner::make_job(const Now& now, NewJob spec) {
     }
   }
   if (job->foreign_id) foreign_.emplace(job->id, job->number);
-  if (!job->stored()) unstored_.emplace(job->number, job.get());
+  if (!job->stored()) {
+    unstored_.emplace(job->number, job.get());
+    unstored_bytes_ += job->payload_bytes + job->params.size();
+  }
   return job;
 }
 

@@ -98,6 +98,7 @@ void JobOwner::finish(const Now& now, JobPtr job, JobState state) {
   }
   job->payload = {};
   unstored_.erase(job->number);
+  unstored_bytes_ -= job->payload_bytes + job->params.size();
   unstored_order_.push_back(job->number);
   const auto number = job->number;
   unstored_ended_.emplace(number, std::move(job));

@@ -80,6 +80,19 @@ void JobIntake::not_started(const std::vector<RunId>& runs) {
   hand_back(back);
 }
 
+void JobIntake::give_up_runs() {
+  std::map<RunId, Running*> runs;  // a hash map's order is no order to act in
+  for (auto& [run, running] : running_) runs.emplace(run, &running);
+  std::vector<std::shared_ptr<HeldJob>> back;
+  for (auto& [run, running] : runs) {
+    if (std::exchange(running->refused, true)) continue;
+    consumers_.at(running->consumer).window.hand_back(running->job->from, running->job->item);
+    back.push_back(running->job);
+    if (!std::exchange(running->stopping, true)) host_.set_stopping(run);
+  }
+  hand_back(back);
+}
+
 std::vector<ConsumerAdvert> JobIntake::adverts() const {
   std::vector<ConsumerAdvert> adverts;
   for (const auto& [number, consumer] : consumers_) {

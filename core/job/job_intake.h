@@ -81,6 +81,8 @@ class JobIntake final {
   void stop_all();
   // Runs that were handed over and will never begin: their jobs go back uncharged.
   void not_started(const std::vector<RunId>& runs);
+  // The node leaves: what still runs goes back uncharged, and how it ends is told to nobody.
+  void give_up_runs();
   std::vector<ConsumerAdvert> adverts() const;  // of those that take jobs
   // True once nothing runs and every completion is answered.
   bool idle() const { return running_.empty() && completions_.empty(); }

@@ -132,6 +132,7 @@ class JobOwner final {
   void admit(const Now& now, Ticket ticket, std::vector<NewJob> jobs);
   void look_up(const Now& now, Ticket ticket, std::vector<NewJob> jobs);
   JobPtr make_job(const Now& now, NewJob spec);
+  std::optional<Error> lacks_memory(const std::vector<NewJob>& jobs) const;
   void reserve_numbers();
   std::optional<std::uint64_t> own_number(const JobId& id) const;
   bool of_earlier_life(const JobId& id) const;
@@ -196,6 +197,7 @@ class JobOwner final {
 
   std::unordered_map<JobId, std::uint64_t> foreign_;   // ids made by callers, of unfinished jobs and of late ones
   std::deque<std::pair<MonoTime, JobId>> foreign_old_; // those of finished jobs, oldest first
+  std::size_t unstored_bytes_ = 0;
   std::map<std::uint64_t, const Job*> unstored_;              // of level memory, unfinished, wherever they are
   std::unordered_map<std::uint64_t, JobPtr> unstored_ended_;
   std::deque<std::uint64_t> unstored_order_;

@@ -93,7 +93,10 @@ void Peer::stop_consuming(const job::Now&) {
 
 void Peer::not_started(const job::Now&, const std::vector<job::RunId>& runs) { intake_.not_started(runs); }
 
-void Peer::leave(const job::Now& now) { membership_.leave(now.mono); }
+void Peer::leave(const job::Now& now) {
+  intake_.give_up_runs();
+  membership_.leave(now.mono);
+}
 
 TurnOutput Peer::end_turn(const job::Now& now) {
   if (advert_due_) publish_advert(now);

@@ -23,6 +23,7 @@
 #include "core/job/job_owner.h"
 #include "core/member/membership.h"
 #include "core/peer/actions.h"
+#include "core/peer/caller.h"
 #include "core/peer/commit_gate.h"
 #include "core/peer/event_port.h"
 #include "core/wire/blob.h"
@@ -89,7 +90,8 @@ class Peer final : private job::Host, private job::IntakeHost {
   // Of the event plane, to a node on the control lane.
   void send_event_control(const NodeId& to, Bytes message);
 
-  // Hands back what has not started and takes no more. Then, when idle() or in need: leave().
+  // Hands back what has not started and takes no more. Then, when idle() or in need: leave(), which hands back what
+  // still runs.
   void stop_consuming(const job::Now& now);
   // Of a consumer that is stopped: runs that were handed over and will never begin.
   void not_started(const job::Now& now, const std::vector<job::RunId>& runs);
@@ -114,16 +116,6 @@ class Peer final : private job::Host, private job::IntakeHost {
   std::vector<AnswerCall> abandon(const Error& why);
 
  private:
-  // Who asked: this node's program, a client, or another node.
-  struct Caller {
-    enum class Kind : std::uint8_t { kProgram, kClient, kNode };
-    Kind kind = Kind::kProgram;
-    std::uint64_t call = 0;  // the caller's own number
-    NodeId node;
-    Bytes client;            // routing id
-    Incarnation life = 0;    // of the node: its next life numbers its calls anew
-    bool operator==(const Caller&) const = default;
-  };
   struct Call {
     Caller caller;
     MonoTime deadline = kNever;
@@ -170,21 +162,42 @@ class Peer final : private job::Host, private job::IntakeHost {
   bool take_blob(const Bytes& source, wire::Reader& in);
   std::optional<Bytes> payload_of(const Bytes& source, const wire::PayloadRef& ref);
 
-  // peer_calls.cc
+  // peer_served.cc
   bool on_call(const job::Now& now, const Caller& caller, wire::Kind kind, wire::Reader& in, const Bytes& source);
-  void on_add_call(const job::Now& now, Caller caller, const wire::CallAddJobs& call, const Bytes& source);
-  void on_subscribe(const job::Now& now, Caller caller, const wire::CallSubscribe& call);
-  void on_reply(const job::Now& now, wire::Reader& in, const Bytes& source);
+  template <typename Call>
+  void serve(const job::Now& now, Caller caller, wire::Reader& in, const Bytes& source);
+  std::optional<job::Ticket> under_way(const Caller& caller) const;
+  bool admits(const Caller& caller);
+  bool can_answer(const Caller& caller);
+  void wait_on(const job::Now& now, job::Ticket ticket, Nanos patience);
+  void on(const job::Now& now, Caller caller, const wire::CallHello& call, const Bytes& source);
+  void on(const job::Now& now, Caller caller, const wire::CallMembers& call, const Bytes& source);
+  void on(const job::Now& now, Caller caller, const wire::CallAddJobs& call, const Bytes& source);
+  void on(const job::Now& now, Caller caller, const wire::CallGetJob& call, const Bytes& source);
+  void on(const job::Now& now, Caller caller, const wire::CallFindJobs& call, const Bytes& source);
+  void on(const job::Now& now, Caller caller, const wire::CallWaitJob& call, const Bytes& source);
+  void on(const job::Now& now, Caller caller, const wire::CallPublish& call, const Bytes& source);
+  void on(const job::Now& now, Caller caller, const wire::CallSubscribe& call, const Bytes& source);
+  void on(const job::Now& now, Caller caller, const wire::CallUnsubscribe& call, const Bytes& source);
+
+  // peer_calls.cc
+  void add(const job::Now& now, Caller caller, std::vector<job::NewJob> jobs, MonoTime deadline, bool look_up);
+  void get(const job::Now& now, Caller caller, const JobId& id, MonoTime deadline);
+  void find(const job::Now& now, Caller caller, JobFilter filter, MonoTime deadline);
+  void wait(const job::Now& now, Caller caller, const JobId& id, MonoTime deadline);
   job::Ticket open_call(Caller caller, MonoTime deadline);
   void close_call(job::Ticket ticket, Result<Answer> answer, job::After after = job::After::kNothing);
   void reply(const Caller& caller, const Result<Bytes>& body, job::After after = job::After::kNothing);
   void look_at(const job::Now& now, job::Ticket ticket, const JobId& id);
   void search(const job::Now& now, job::Ticket ticket, JobFilter filter);
+  void check_calls(const job::Now& now);
+  void drop_silent_clients(const job::Now& now);
+  void drop_waiter(job::Ticket ticket, const JobId& id);
+
+  // peer_owner.cc
+  void on_reply(const job::Now& now, wire::Reader& in, const Bytes& source);
   void forward(const job::Now& now, job::Ticket ticket, std::function<void(const NodeId&, bool)> ask);
   void ask(const job::Now& now, Call& call);
-  void check_calls(const job::Now& now);
-  void on_wait_call(const job::Now& now, Caller caller, const wire::CallWaitJob& call);
-  void drop_waiter(job::Ticket ticket, const JobId& id);
   std::optional<NodeId> owner_node();
   std::optional<NodeId> choose_owner() const;
 
@@ -210,6 +223,7 @@ class Peer final : private job::Host, private job::IntakeHost {
 
   job::Ticket last_ticket_ = 0;
   std::unordered_map<job::Ticket, Call> calls_;
+  std::map<Bytes, std::unordered_map<std::uint64_t, job::Ticket>> open_;  // of others, by source and their number
   std::multimap<MonoTime, job::Ticket> deadlines_;
   std::unordered_map<JobId, std::vector<job::Ticket>> waiters_;
   std::map<Bytes, Client> clients_;

@@ -11,9 +11,8 @@
 namespace headrace {
 namespace {
 
-constexpr Millis kAskAgain{1000};
 constexpr std::chrono::seconds kClientSilence{10};
-constexpr std::chrono::seconds kRemoteWait{30};  // the most that a caller elsewhere is waited for
+constexpr Millis kOwnerWait{20'000};  // then it is asked again
 constexpr std::size_t kControlBody = 16 << 10;   // larger replies go over the data lane between nodes
 
 Bytes encode_answer(const Answer& answer) {
@@ -27,10 +26,13 @@ Bytes encode_answer(const Answer& answer) {
   return body;
 }
 
+Caller of_program(CallNumber number) { return {Caller::Kind::kProgram, number, {}, {}, 0}; }
+
 }  // namespace
 
 job::Ticket Peer::open_call(Caller caller, MonoTime deadline) {
   const auto ticket = ++last_ticket_;
+  if (caller.kind != Caller::Kind::kProgram) open_[caller.source()].emplace(caller.call, ticket);
   Call call;
   call.caller = std::move(caller);
   call.deadline = deadline;
@@ -49,6 +51,9 @@ void Peer::close_call(job::Ticket ticket, Result<Answer> answer, job::After afte
   const Caller caller = std::move(at->second.caller);
   calls_.erase(at);  // its deadline finds nothing and is passed over
   if (caller.kind == Caller::Kind::kProgram) return act(AnswerCall{caller.call, std::move(answer)}, after);
+  const auto open = open_.find(caller.source());
+  open->second.erase(caller.call);
+  if (open->second.empty()) open_.erase(open);
   if (answer) return reply(caller, encode_answer(*answer), after);
   reply(caller, fail(answer.error()), after);
 }
@@ -115,11 +120,29 @@ void Peer::drop_waiter(job::Ticket ticket, const JobId& id) {
 
 void Peer::add_jobs(const job::Now& now, CallNumber number, std::vector<job::NewJob> jobs, MonoTime deadline,
                     bool look_up) {
-  const auto ticket = open_call({Caller::Kind::kProgram, number, {}, {}}, deadline);
+  add(now, of_program(number), std::move(jobs), deadline, look_up);
+}
+
+void Peer::get_job(const job::Now& now, CallNumber number, const JobId& id, MonoTime deadline) {
+  get(now, of_program(number), id, deadline);
+}
+
+void Peer::find_jobs(const job::Now& now, CallNumber number, JobFilter filter, MonoTime deadline) {
+  find(now, of_program(number), std::move(filter), deadline);
+}
+
+void Peer::wait_job(const job::Now& now, CallNumber number, const JobId& id, MonoTime deadline) {
+  wait(now, of_program(number), id, deadline);
+}
+
+// --- Calls, whoever makes them.
+
+void Peer::add(const job::Now& now, Caller caller, std::vector<job::NewJob> jobs, MonoTime deadline, bool look_up) {
+  const auto ticket = open_call(std::move(caller), deadline);
   if (owner_) {
     if (!room_) {
-      return close_call(ticket, fail(Code::kFull, "the disk under the data directory is full: free some space and "
-                                                  "add again; nothing that was stored is lost"));
+      return close_call(ticket, fail(Code::kFull, "the disk of node " + config_.name + " is full: free some space "
+                                                  "and add again; nothing that was stored is lost"));
     }
     calls_.at(ticket).adds = true;
     for (const auto& job : jobs) {
@@ -156,8 +179,8 @@ void Peer::add_jobs(const job::Now& now, CallNumber number, std::vector<job::New
   });
 }
 
-void Peer::get_job(const job::Now& now, CallNumber number, const JobId& id, MonoTime deadline) {
-  const auto ticket = open_call({Caller::Kind::kProgram, number, {}, {}}, deadline);
+void Peer::get(const job::Now& now, Caller caller, const JobId& id, MonoTime deadline) {
+  const auto ticket = open_call(std::move(caller), deadline);
   if (owner_) return look_at(now, ticket, id);
   forward(now, ticket, [this, ticket, id](const NodeId& owner, bool) {
     Bytes message;
@@ -166,8 +189,8 @@ void Peer::get_job(const job::Now& now, CallNumber number, const JobId& id, Mono
   });
 }
 
-void Peer::find_jobs(const job::Now& now, CallNumber number, JobFilter filter, MonoTime deadline) {
-  const auto ticket = open_call({Caller::Kind::kProgram, number, {}, {}}, deadline);
+void Peer::find(const job::Now& now, Caller caller, JobFilter filter, MonoTime deadline) {
+  const auto ticket = open_call(std::move(caller), deadline);
   if (owner_) return search(now, ticket, std::move(filter));
   forward(now, ticket, [this, ticket, filter](const NodeId& owner, bool) {
     Bytes message;
@@ -177,19 +200,17 @@ void Peer::find_jobs(const job::Now& now, CallNumber number, JobFilter filter, M
   });
 }
 
-void Peer::wait_job(const job::Now& now, CallNumber number, const JobId& id, MonoTime deadline) {
-  const auto ticket = open_call({Caller::Kind::kProgram, number, {}, {}}, deadline);
-  if (owner_) {
-    calls_.at(ticket).waits = id;
-    waiters_[id].push_back(ticket);
-    return look_at(now, ticket, id);
-  }
+void Peer::wait(const job::Now& now, Caller caller, const JobId& id, MonoTime deadline) {
+  const auto ticket = open_call(std::move(caller), deadline);
+  calls_.at(ticket).waits = id;
+  waiters_[id].push_back(ticket);
+  if (owner_) return look_at(now, ticket, id);
   forward(now, ticket, [this, ticket, id](const NodeId& owner, bool) {
     Bytes message;
-    encode(message, wire::CallWaitJob{ticket, id, kAskAgain * 20});
+    const bool waits = calls_.at(ticket).waits.has_value();
+    encode(message, wire::CallWaitJob{ticket, id, waits ? kOwnerWait : Millis{0}});
     act(Send{owner, wire::Lane::kControl, std::move(message)});
   });
-  calls_.at(ticket).waits = id;
 }
 
 void Peer::forget_call(CallNumber number) {
@@ -244,84 +265,6 @@ void Peer::search(const job::Now& now, job::Ticket ticket, JobFilter filter) {
   });
 }
 
-// --- Calls that another node answers.
-
-// One owner for as long as this node runs: asked elsewhere, a repeated add would be another job, and a job unknown.
-std::optional<NodeId> Peer::owner_node() {
-  if (!chosen_owner_) chosen_owner_ = choose_owner();
-  return chosen_owner_;
-}
-
-std::optional<NodeId> Peer::choose_owner() const {
-  const auto with_store = [](const auto& member) { return member.live() && member.about->has_store; };
-  const auto& members = membership_.members();
-  const auto at = [&](const std::string& endpoint) {
-    return std::find_if(members.begin(), members.end(), [&](const auto& member) {
-      return with_store(member) && member.about->control_endpoint == endpoint;
-    });
-  };
-  if (!config_.owner.empty()) {
-    const auto owner = at(config_.owner);
-    return owner == members.end() ? std::nullopt : std::optional(owner->id);
-  }
-  for (const auto& seed : config_.seeds) {
-    if (const auto owner = at(seed); owner != members.end()) return owner->id;
-  }
-  // No seed has a store, or it goes by another name of its host: then one of those that the seeds know, the same one
-  // each time, and not before all of them are known.
-  if (!membership_.ready()) return {};
-  const NodeId* best = nullptr;
-  for (const auto& member : members) {
-    if (with_store(member) && member.id != config_.id && (best == nullptr || member.id < *best)) best = &member.id;
-  }
-  return best == nullptr ? std::nullopt : std::optional(*best);
-}
-
-void Peer::forward(const job::Now& now, job::Ticket ticket, std::function<void(const NodeId&, bool)> send_to) {
-  if (config_.owner.empty() && config_.seeds.empty() && !owner_node()) {
-    return close_call(ticket, fail(Code::kNoStore, "this node has no data directory and knows no node that has one: "
-                                                   "give it `data`, or `join` a node that has"));
-  }
-  Call& call = calls_.at(ticket);
-  call.ask = std::move(send_to);
-  ask(now, call);
-}
-
-void Peer::ask(const job::Now& now, Call& call) {
-  call.ask_at = now.mono + kAskAgain;
-  next_call_check_ = std::min(next_call_check_, call.ask_at);
-  const auto owner = owner_node();
-  const auto* member = owner ? membership_.find(*owner) : nullptr;
-  if (member == nullptr || !member->live()) return;  // not met, or away: asked again until the deadline
-  call.ask(*owner, call.asked);
-  call.asked = true;
-}
-
-void Peer::on_reply(const job::Now& now, wire::Reader& in, const Bytes& source) {
-  wire::Reply reply;
-  if (!decode(in, reply)) return;
-  const auto at = calls_.find(reply.call);
-  if (at == calls_.end() || !at->second.ask) return;
-  Call& call = at->second;
-  if (reply.code != 0) {
-    return close_call(reply.call, fail(static_cast<Code>(reply.code), std::string(reply.message)));
-  }
-  const auto body = payload_of(source, reply.body);
-  if (!body) return;  // lost: it is asked again
-  if (call.adds) {
-    wire::Reader added(*body);
-    added.array(2);
-    const auto level = static_cast<Level>(added.u64(2));
-    if (!added.ok()) return;
-    return close_call(reply.call, Answer(Added{call.ids, level}));
-  }
-  auto infos = job::decode_infos(*body);
-  if (!infos) return close_call(reply.call, fail(infos.error()));
-  if (call.waits && !infos->empty() && !is_terminal(infos->front().state)) return ask(now, call);
-  // A list of one is the answer to a get as well; the caller knows which it asked for.
-  close_call(reply.call, Answer(std::move(*infos)));
-}
-
 void Peer::check_calls(const job::Now& now) {
   if (next_call_check_ > now.mono) return;
   next_call_check_ = kNever;
@@ -340,7 +283,10 @@ void Peer::check_calls(const job::Now& now) {
       const auto id = *call.waits;  // its patience is over: tell it how the job stands
       drop_waiter(ticket, id);
       call.waits.reset();
-      look_at(now, ticket, id);
+      call.deadline = now.mono + kClientSilence;
+      deadlines_.emplace(call.deadline, ticket);
+      if (owner_) look_at(now, ticket, id);
+      else ask(now, call);
     } else {
       close_call(ticket, fail(Code::kTimeout, call.waits ? "job " + call.waits->hex() + " has not ended in time"
                                                          : std::string("no answer in time")));
@@ -355,12 +301,19 @@ void Peer::check_calls(const job::Now& now) {
   }
   std::sort(due.begin(), due.end());
   for (const auto ticket : due) ask(now, calls_.at(ticket));
+  drop_silent_clients(now);
+}
+
+void Peer::drop_silent_clients(const job::Now& now) {
   for (auto at = clients_.begin(); at != clients_.end();) {
     const auto silent = at->second.heard + kClientSilence;
     const Bytes client = at->first;
     ++at;
-    if (silent <= now.mono) on_client_gone(now, client);
-    else next_call_check_ = std::min(next_call_check_, silent);
+    if (silent <= now.mono) {
+      on_client_gone(now, client);
+    } else {
+      next_call_check_ = std::min(next_call_check_, silent);
+    }
   }
 }
 
@@ -373,206 +326,8 @@ std::vector<AnswerCall> Peer::abandon(const Error& why) {
     answers.push_back({call.caller.call, fail(why)});
   }
   calls_.clear();
+  open_.clear();
   return answers;
-}
-
-// --- Calls of others.
-
-bool Peer::on_call(const job::Now& now, const Caller& from, wire::Kind kind, wire::Reader& in, const Bytes& source) {
-  Caller caller = from;
-  const auto refuse_without_store = [&] {
-    reply(caller, fail(Code::kNoStore, "node " + config_.name + " has no data directory: ask one that has"));
-  };
-  switch (kind) {
-    case wire::Kind::kCallHello: {
-      wire::CallHello call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      wire::HelloBody body;
-      body.id = config_.id;
-      body.incarnation = config_.incarnation;
-      body.name = config_.name;
-      body.cluster = config_.cluster;
-      body.data_endpoint = config_.data_endpoint;
-      body.has_store = config_.has_store;
-      reply(caller, encode_body(body));
-      return true;
-    }
-    case wire::Kind::kCallAddJobs: {
-      wire::CallAddJobs call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      if (!owner_) return refuse_without_store(), true;
-      on_add_call(now, std::move(caller), call, source);
-      return true;
-    }
-    case wire::Kind::kCallGetJob: {
-      wire::CallGetJob call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      if (!owner_) return refuse_without_store(), true;
-      look_at(now, open_call(std::move(caller), now.mono + kRemoteWait), call.id);
-      return true;
-    }
-    case wire::Kind::kCallFindJobs: {
-      wire::CallFindJobs call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      if (!owner_) return refuse_without_store(), true;
-      JobFilter filter;
-      if (call.state != 0) filter.state = static_cast<JobState>(call.state);
-      filter.topic = std::string(call.topic);
-      filter.limit = static_cast<std::size_t>(std::min<std::uint64_t>(call.limit, limits::kFindLimit));
-      search(now, open_call(std::move(caller), now.mono + kRemoteWait), std::move(filter));
-      return true;
-    }
-    case wire::Kind::kCallWaitJob: {
-      wire::CallWaitJob call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      if (!owner_) return refuse_without_store(), true;
-      on_wait_call(now, std::move(caller), call);
-      return true;
-    }
-    case wire::Kind::kCallMembers: {
-      wire::CallMembers call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      reply(caller, wire::encode_body(members()));
-      return true;
-    }
-    case wire::Kind::kCallPublish: {
-      wire::CallPublish call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      auto payload = payload_of(source, call.payload);
-      if (!payload) return true;
-      const auto number = ++last_publish_;
-      publishes_.emplace(number, std::move(caller));
-      act(ClientPublish{number, std::string(call.topic), Bytes(call.params), std::move(*payload), call.patience});
-      return true;
-    }
-    case wire::Kind::kCallSubscribe: {
-      wire::CallSubscribe call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      on_subscribe(now, std::move(caller), call);
-      return true;
-    }
-    case wire::Kind::kCallUnsubscribe: {
-      wire::CallUnsubscribe call;
-      if (!decode(in, call)) return true;
-      caller.call = call.call;
-      if (const auto client = clients_.find(caller.client); client != clients_.end()) {
-        if (const auto at = client->second.subscriptions.find(call.subscription);
-            at != client->second.subscriptions.end()) {
-          subscriptions_.erase(at->second);
-          act(ClientUnsubscribe{at->second});
-          client->second.subscriptions.erase(at);
-        }
-      }
-      reply(caller, Bytes{});
-      return true;
-    }
-    default: return false;
-  }
-}
-
-void Peer::on_add_call(const job::Now& now, Caller caller, const wire::CallAddJobs& call, const Bytes& source) {
-  std::vector<job::NewJob> jobs;
-  jobs.reserve(call.jobs.size());
-  for (const auto& item : call.jobs) {
-    auto payload = payload_of(source, item.payload);
-    if (!payload) return;  // lost on the way: the caller repeats the whole
-    job::NewJob job{item.id, std::string(item.topic), item.priority, item.not_before, item.max_attempts,
-                    static_cast<Level>(item.level), Bytes(item.params), std::move(*payload)};
-    if (auto checked = job::check_new(job); !checked) return reply(caller, fail(checked.error()));
-    jobs.push_back(std::move(job));
-  }
-  if (jobs.empty()) return reply(caller, fail(Code::kInvalid, "an add without jobs"));
-  if (!room_) {
-    return reply(caller, fail(Code::kFull, "the disk of node " + config_.name + " is full: free some space and add "
-                                           "again; nothing that was stored is lost"));
-  }
-  const auto ticket = open_call(std::move(caller), kNever);
-  calls_.at(ticket).adds = true;
-  owner_->add(now, ticket, std::move(jobs), call.repeat);
-}
-
-// Asked again while it waits, it waits on: one answer, however often the question comes.
-void Peer::on_wait_call(const job::Now& now, Caller caller, const wire::CallWaitJob& call) {
-  const auto deadline = now.mono + std::min<Nanos>(call.patience, kRemoteWait);
-  if (const auto at = waiters_.find(call.id); at != waiters_.end()) {
-    for (const auto ticket : at->second) {
-      Call& waiting = calls_.at(ticket);
-      if (waiting.caller != caller) continue;
-      waiting.deadline = deadline;
-      deadlines_.emplace(deadline, ticket);
-      next_call_check_ = std::min(next_call_check_, deadline);
-      return;
-    }
-  }
-  const auto ticket = open_call(std::move(caller), deadline);
-  calls_.at(ticket).waits = call.id;
-  waiters_[call.id].push_back(ticket);
-  look_at(now, ticket, call.id);
-}
-
-void Peer::on_subscribe(const job::Now& now, Caller caller, const wire::CallSubscribe& call) {
-  if (caller.kind != Caller::Kind::kClient) {
-    return reply(caller, fail(Code::kInvalid, "only clients subscribe through a node"));
-  }
-  if (auto topic = TopicPattern::parse(call.topic); !topic) return reply(caller, fail(topic.error()));
-  if (!clients_.contains(caller.client) && clients_.size() >= limits::kClients) {
-    return reply(caller, fail(Code::kFull, std::to_string(limits::kClients) + " clients are served already"));
-  }
-  Client& client = clients_[caller.client];
-  client.heard = now.mono;
-  next_call_check_ = std::min(next_call_check_, now.mono + kClientSilence);
-  if (!client.subscriptions.contains(call.subscription)) {  // else a repeat
-    const auto number = ++last_subscription_;
-    client.subscriptions[call.subscription] = number;
-    subscriptions_[number] = {caller.client, call.subscription};
-    act(ClientSubscribe{number, std::string(call.topic), call.sink});
-  }
-  reply(caller, Bytes{});
-}
-
-void Peer::on_client_gone(const job::Now&, BytesView client) {
-  const auto at = clients_.find(Bytes(client));
-  if (at == clients_.end()) return;
-  for (const auto& [theirs, ours] : at->second.subscriptions) {
-    subscriptions_.erase(ours);
-    act(ClientUnsubscribe{ours});
-  }
-  blobs_.erase(at->first);
-  clients_.erase(at);
-}
-
-void Peer::client_event(std::uint64_t subscription, const wire::ClientEvent& event) {
-  const auto at = subscriptions_.find(subscription);
-  if (at == subscriptions_.end()) return;
-  const auto& [client, theirs] = at->second;
-  wire::ClientEvent copy = event;
-  copy.subscription = theirs;
-  if (copy.payload.inlined.size() > limits::kChunkBytes) {
-    copy.payload.blob = next_blob();
-    wire::cut_blob(copy.payload.blob, copy.payload.inlined, limits::kChunkBytes,
-                   [&, to = client](Bytes piece) { act(SendClient{to, std::move(piece)}); });
-    copy.payload.inlined = {};
-  }
-  Bytes message;
-  encode(message, copy);
-  act(SendClient{client, std::move(message)});
-}
-
-void Peer::client_published(std::uint64_t publish, const Result<wire::PublishedBody>& result) {
-  const auto at = publishes_.find(publish);
-  if (at == publishes_.end()) return;
-  const Caller caller = std::move(at->second);
-  publishes_.erase(at);
-  if (result) return reply(caller, wire::encode_body(*result));
-  reply(caller, fail(result.error()));
 }
 
 }  // namespace headrace

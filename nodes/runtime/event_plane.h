@@ -97,7 +97,7 @@ class EventPlane final : public EventPort {
   // `topic` may be a pattern. kInvalid, kFull, kClosed.
   Result<RegistrationId> add_registration(std::string_view topic, bool sink, Callback callback);
   // True once. None of its callbacks starts afterwards; waits for one that runs, unless called
-  // inside it.
+  // inside it, or inside one that it waits for itself.
   bool remove_registration(RegistrationId id);
 
   EventStats stats() const;
@@ -148,6 +148,7 @@ class EventPlane final : public EventPort {
     std::atomic<bool> removed{false};     // no further one may start
     bool running = false;                 // under the lock, as is the rest
     std::thread::id worker;
+    const Runner* removes = nullptr;  // another one, whose end its callback waits for
   };
   struct LocalWait {
     std::shared_ptr<EventParcel> parcel;
@@ -171,6 +172,8 @@ class EventPlane final : public EventPort {
   bool work() const;
   void leave(Lock& lock);
   void fulfil(Lock& lock, MonoTime now);
+  bool waits_for_this_thread(const Runner& runner) const;
+  void set_idle(Runner& runner);
   bool run_batch(Runner& runner, EventBatch& batch, MonoTime until);
   void run_callback(Runner& runner, const Event& event, BytesView params);
   void send(const std::vector<std::pair<NodeId, Bytes>>& messages);
@@ -184,6 +187,7 @@ class EventPlane final : public EventPort {
   std::condition_variable ended_;  // removers: a worker left a registration
   EventSender sender_;
   std::unordered_map<RegistrationId, std::shared_ptr<Runner>> runners_;
+  std::vector<Runner*> busy_;  // whose callbacks run
   EventIntake intake_;
   std::deque<LocalWait> local_;  // this node's events that its own registrations have no room for
   MonoTime local_at_ = kNever;   // when to try again

@@ -1,4 +1,5 @@
 // EventPlane: registrations, and the workers that run their callbacks.
+#include <algorithm>
 #include <bit>
 #include <exception>
 
@@ -52,9 +53,28 @@ bool EventPlane::remove_registration(RegistrationId id) {
   resume_due_ |= intake_.holds_back() || !local_.empty();
   leave(lock);
   lock.lock();
+  if (!runner->running || waits_for_this_thread(*runner)) return true;
   const auto self = std::this_thread::get_id();
-  wait_until(ended_, lock, kNever, [&] { return !runner->running || runner->worker == self; });
+  const auto mine = std::find_if(busy_.begin(), busy_.end(),
+                                 [&](const Runner* busy) { return busy->worker == self; });
+  Runner* caller = mine == busy_.end() ? nullptr : *mine;
+  if (caller != nullptr) caller->removes = runner.get();
+  wait_until(ended_, lock, kNever, [&] { return !runner->running; });
+  if (caller != nullptr) caller->removes = nullptr;
   return true;
+}
+
+// Its callback runs on this thread, or waits, by others perhaps, for one that does.
+bool EventPlane::waits_for_this_thread(const Runner& runner) const {
+  for (const Runner* at = &runner; at != nullptr && at->running; at = at->removes) {
+    if (at->worker == std::this_thread::get_id()) return true;
+  }
+  return false;
+}
+
+void EventPlane::set_idle(Runner& runner) {
+  runner.running = false;
+  std::erase(busy_, &runner);
 }
 
 bool EventPlane::idle() const {
@@ -77,12 +97,13 @@ void EventPlane::run(RegistrationId id) {
   const auto runner = at->second;
   runner->running = true;
   runner->worker = std::this_thread::get_id();
+  busy_.push_back(runner.get());
   const auto until = hooks_.mono() + kTurnTime;
   bool more = true;
   for (unsigned i = 0; more && i < kTurnBatches; ++i) {
     auto batch = intake_.take(id);
     if (!batch) {
-      runner->running = false;
+      set_idle(*runner);
       ended_.notify_all();
       return leave(lock);
     }
@@ -101,7 +122,7 @@ void EventPlane::run(RegistrationId id) {
       lock.lock();
     }
   }
-  runner->running = false;
+  set_idle(*runner);
   if (runner->removed.load(std::memory_order_relaxed)) {
     ended_.notify_all();
     return leave(lock);

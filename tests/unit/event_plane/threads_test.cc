@@ -1,4 +1,5 @@
 // Two planes with real threads: publishers, a loop for each node, workers.
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <condition_variable>
@@ -170,6 +171,29 @@ TEST_CASE("threads that publish at once lose nothing, and each sees its own orde
   CHECK(count + nodes.a.plane->stats().sent_dropped + nodes.b.plane->stats().queue_dropped >=
         2 * kEach);
   CHECK(local > 0);
+}
+
+TEST_CASE("callbacks that remove each other's registrations do not wait for each other for ever") {
+  for (int round = 0; round < 20; ++round) {
+    Pair nodes;
+    std::array<std::atomic<RegistrationId>, 2> ids{};
+    std::atomic<int> entered{0}, removed{0}, left{0};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto id = nodes.b.plane->add_registration("a", false, [&, i](const Event&) {
+        ++entered;
+        eventually([&] { return entered == 2; });  // both run, each on a worker
+        if (nodes.b.plane->remove_registration(ids[1 - i])) ++removed;
+        ++left;
+      });
+      REQUIRE(id);
+      ids[i] = *id;
+    }
+    eventually([&] { return nodes.a.plane->match_count("a") == 1; });
+    const auto published = nodes.a.plane->publish("a", {}, "x", Millis{30'000});
+    REQUIRE((published && published->dropped == 0));
+    eventually([&] { return left == 2; });
+    CHECK(removed == 2);
+  }
 }
 
 TEST_CASE("no callback of a registration starts once it is removed, whichever thread removes it") {

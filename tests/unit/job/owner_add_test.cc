@@ -57,6 +57,27 @@ TEST_CASE(
   CHECK(w.state(w.host.answers.at(w.last_ticket).ids->front()) == JobState::kActive);
 }
 
+TEST_CASE("Jobs of level memory are taken up to their bytes, and no more until some have ended") {
+  OwnerWorld w;
+  auto& consumer = w.consumer(2);
+  const auto add = [&] {
+    NewJob job = spec();
+    job.level = Level::kMemory;
+    job.params = {};
+    job.payload = Bytes(limits::kJobPayloadBytes, 'x');
+    std::vector<NewJob> jobs;
+    jobs.push_back(std::move(job));
+    w.owner->add(w.now, ++w.last_ticket, std::move(jobs), false);
+    w.settle();
+    return w.host.answers.at(w.last_ticket).ids.has_value();
+  };
+  for (std::size_t i = 0; i < limits::kUnstoredBytes / limits::kJobPayloadBytes; ++i) REQUIRE(add());
+  CHECK_FALSE(add());
+  CHECK(w.host.answers.at(w.last_ticket).ids.error().code == Code::kFull);
+  w.finish(consumer);
+  CHECK(add());
+}
+
 TEST_CASE("Each level waits for what it promises") {
   OwnerWorld w;
   auto& consumer = w.consumer(2);

@@ -148,18 +148,109 @@ TEST_CASE("A client's repeated add is the same job") {
             ->size() == 1);
 }
 
-TEST_CASE("An add without jobs, and one to a node without a store, are refused with the reason") {
+TEST_CASE("A node without a store passes what clients ask on to its owner") {
   PeerWorld w;
-  auto& node = w.add(1, true);
+  auto& owner = w.add(1, true);
   auto& bare = w.add(2, false);
   w.meet();
+  wire::CallAddJobs add;
+  add.call = 4;
+  add.jobs = {wanted(1)};
+  const auto added = read_reply(w.ask(bare, encoded(add)));
+  CHECK(added.code == 0);
+  CHECK(added.call == 4);
+  const auto id = JobId::from_halves(777, 1);
+  const auto got = job::decode_infos(
+      read_reply(w.ask(bare, encoded(wire::CallGetJob{5, id}))).body);
+  REQUIRE(got);
+  CHECK(got->front().owner == owner.id());
+  CHECK(job::decode_infos(read_reply(w.ask(bare, encoded(wire::CallFindJobs{6, 0, "", 9}))).body)
+            ->size() == 1);
+
+  CHECK(w.ask(bare, encoded(wire::CallWaitJob{7, id, 20s})).empty());
+  bare.peer->add_consumer(w.now, {*TopicPattern::parse("work"), 1, {}});
+  w.until([&] { return bare.started.size() == 1; });
+  bare.to_clients.clear();
+  w.finish(bare, 0);
+  w.until([&] { return !bare.to_clients["client"].empty(); });
+  const auto ended = job::decode_infos(read_reply(bare.to_clients["client"]).body);
+  REQUIRE(ended);
+  CHECK(ended->front().state == JobState::kSucceeded);
+}
+
+TEST_CASE("A client that waits through a node without a store is told in the end how its job stands") {
+  PeerWorld w;
+  w.add(1, true);
+  auto& bare = w.add(2, false);
+  w.meet();
+  wire::CallAddJobs add;
+  add.jobs = {wanted(1)};
+  REQUIRE(read_reply(w.ask(bare, encoded(add))).code == 0);
+  const auto id = JobId::from_halves(777, 1);
+  CHECK(w.ask(bare, encoded(wire::CallWaitJob{7, id, 2s})).empty());
+  bare.to_clients.clear();
+  w.advance(3s);
+  const auto infos = job::decode_infos(read_reply(bare.to_clients["client"]).body);
+  REQUIRE(infos);
+  CHECK(infos->front().state == JobState::kQueued);
+}
+
+TEST_CASE("A client has as many calls under way as are taken of one, and no more") {
+  PeerWorld w;
+  auto& node = w.add(1, true);
+  w.settle();
+  wire::CallAddJobs add;
+  add.jobs = {wanted(1)};
+  read_reply(w.ask(node, encoded(add)));
+  const auto id = JobId::from_halves(777, 1);
+  const auto wait = [&](std::uint64_t call) { return encoded(wire::CallWaitJob{call, id, 20s}); };
+  node.to_clients.clear();
+  for (std::uint64_t call = 1; call <= limits::kClientCalls; ++call) {
+    w.frame(node, PeerWorld::framed(w.client_head(node), {wait(call)}), "client");
+  }
+  w.settle();
+  CHECK(node.to_clients["client"].empty());
+  CHECK(read_reply(w.ask(node, wait(limits::kClientCalls + 1))).code ==
+        static_cast<std::uint8_t>(Code::kFull));
+  CHECK(w.ask(node, wait(1), "another").empty());
+}
+
+TEST_CASE("A client has as many registrations as are taken of one, and no more") {
+  PeerWorld w;
+  auto& node = w.add(1, true);
+  w.settle();
+  const auto subscribe = [&](std::uint64_t n) {
+    wire::CallSubscribe call;
+    call.call = n;
+    call.subscription = n;
+    call.topic = "a";
+    return encoded(call);
+  };
+  for (std::uint64_t n = 1; n <= limits::kClientSubscriptions; ++n) {
+    w.frame(node, PeerWorld::framed(w.client_head(node), {subscribe(n)}), "client");
+  }
+  w.settle();
+  CHECK(node.to_clients["client"].size() == limits::kClientSubscriptions);
+  node.to_clients.clear();
+  CHECK(read_reply(w.ask(node, subscribe(1))).code == 0);  // a repeat
+  node.to_clients.clear();
+  CHECK(read_reply(w.ask(node, subscribe(limits::kClientSubscriptions + 1))).code ==
+        static_cast<std::uint8_t>(Code::kFull));
+}
+
+TEST_CASE("An add without jobs, and one to a node that knows no store, are refused with the reason") {
+  PeerWorld w, elsewhere;
+  auto& node = w.add(1, true);
+  auto& bare = elsewhere.add(2, false);
+  w.settle();
+  elsewhere.settle();
   CHECK(read_reply(w.ask(node, encoded(wire::CallAddJobs{}))).code ==
         static_cast<std::uint8_t>(Code::kInvalid));
   wire::CallAddJobs add;
   add.jobs = {wanted(1)};
-  const auto reply = read_reply(w.ask(bare, encoded(add)));
+  const auto reply = read_reply(elsewhere.ask(bare, encoded(add)));
   CHECK(reply.code == static_cast<std::uint8_t>(Code::kNoStore));
-  CHECK(reply.message.find("node-2") != std::string::npos);
+  CHECK(reply.message.find("data") != std::string::npos);
 }
 
 TEST_CASE("A client gets a job, finds jobs, and waits for one, with one answer each") {

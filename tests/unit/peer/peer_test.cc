@@ -102,6 +102,27 @@ TEST_CASE("A consumer that stops ends what it runs: once, uncharged") {
   CHECK(get(w, owner, id).deliveries == 1);
 }
 
+TEST_CASE("A node that leaves hands back what it still runs: another runs it at once, uncharged") {
+  PeerWorld w;
+  auto& owner = w.add(1, true);
+  auto& first = w.add(2, false);
+  first.peer->add_consumer(w.now, {*TopicPattern::parse("*"), 1, {}});
+  w.meet();
+  const auto id = add(w, owner);
+  w.until([&] { return first.started.size() == 1; });
+  first.peer->stop_consuming(w.now);
+  auto& second = w.add(3, false);
+  second.peer->add_consumer(w.now, {*TopicPattern::parse("*"), 1, {}});
+  w.meet();
+  first.peer->leave(w.now);
+  w.advance(1s);
+  REQUIRE(second.started.size() == 1);
+  CHECK(get(w, owner, id).deliveries == 1);  // the second one's
+  w.finish(second, 0);
+  w.advance(1s);
+  CHECK(get(w, owner, id).state == JobState::kSucceeded);
+}
+
 TEST_CASE("What a consumer that stops had not started goes to the next one at once") {
   PeerWorld w;
   auto& node = w.add(1, true);
