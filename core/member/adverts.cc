@@ -18,17 +18,18 @@ std::uint32_t chunks_of(std::size_t bytes) {
 
 void Adverts::set_own(std::uint64_t version, Bytes bytes) {
   auto& held = held_[shared_.self_id];
-  held = Held{shared_.self().numbers.incarnation, version, std::move(bytes)};
+  held = Held{shared_.self().life->incarnation, version, std::move(bytes)};
 }
 
 void Adverts::member_changed(const MemberRecord& member) {
-  if (member.id == shared_.self_id) return;
-  const bool behind = member.live() && member.advert_version > version(member.id);
-  const auto at = pulls_.find(member.id);
+  const auto id = member.id();
+  if (id == shared_.self_id) return;
+  const bool behind = member.live() && member.advert_version > version(id);
+  const auto at = pulls_.find(id);
   if (!behind) {
     if (at != pulls_.end()) pulls_.erase(at);
   } else if (at == pulls_.end()) {
-    pulls_.emplace(member.id, Pull{});
+    pulls_.emplace(id, Pull{});
   }
   begin_waiting();
 }
@@ -64,7 +65,7 @@ void Adverts::begin_waiting() {
 void Adverts::ask_elsewhere(const MemberRecord& member, Pull& pull) {
   pull.tries += 1;
   const auto others = shared_.table.sample(shared_.random, 1, [&](const MemberRecord& m) {
-    return m.state == MemberState::kAlive && m.id != shared_.self_id && m.id != member.id;
+    return m.state == MemberState::kAlive && m.id() != shared_.self_id && m.id() != member.id();
   });
   // In turn the node itself and somebody else: either may be the one that is out of reach.
   const bool itself = others.empty() || pull.tries % 2 == 0;
@@ -72,10 +73,10 @@ void Adverts::ask_elsewhere(const MemberRecord& member, Pull& pull) {
 }
 
 void Adverts::request(const MemberRecord& member, const MemberRecord& from, Pull& pull) {
-  pull.asked = from.id;
+  pull.asked = from.id();
   pull.deadline = shared_.now + shared_.profile.reply_timeout;
-  shared_.send(from, wire::AdvertGet{member.id, member.numbers.incarnation, version(member.id),
-                                     pull.next_chunk, shared_.self().about->control_endpoint});
+  shared_.send(from, wire::AdvertGet{member.id(), member.life->incarnation, version(member.id()),
+                                     pull.next_chunk, shared_.self().about().control_endpoint});
 }
 
 void Adverts::on_get(NodeId from, const wire::AdvertGet& get) {
@@ -100,9 +101,9 @@ std::optional<std::uint64_t> Adverts::on_chunk(const MemberRecord& from,
                                                const wire::AdvertChunk& chunk) {
   const auto at = pulls_.find(chunk.node);
   const MemberRecord* member = shared_.table.find(chunk.node);
-  if (at == pulls_.end() || member == nullptr || at->second.asked != from.id) return {};
+  if (at == pulls_.end() || member == nullptr || at->second.asked != from.id()) return {};
   auto& pull = at->second;
-  if (chunk.incarnation != member->numbers.incarnation || !running(pull)) return {};
+  if (chunk.incarnation != member->life->incarnation || !running(pull)) return {};
   if (chunk.chunks == 0 || chunk.chunks > kChunksMax || chunk.version <= version(chunk.node)) {
     // Nothing newer there. Whoever it is, ask again only after a while: the deadline stands.
     return {};

@@ -28,7 +28,7 @@ Joiner::Joiner(Shared& shared, const std::vector<std::string>& seeds,
 
 void Joiner::start() {
   for (auto& contact : contacts_) {
-    if (contact.endpoint == shared_.self().about->control_endpoint) {
+    if (contact.endpoint == shared_.self().about().control_endpoint) {
       contact.self = true;
     } else {
       dial(contact);
@@ -82,13 +82,13 @@ void Joiner::reconnect() {
   const auto live = shared_.table.live();
   if (all == live || shared_.random.below(live) >= all - live) return;
   const auto picked = shared_.table.sample(shared_.random, 1, [](const MemberRecord& member) {
-    return member.state == MemberState::kDead && member.about->has_store;
+    return member.state == MemberState::kDead && member.about().has_store;
   });
-  if (!picked.empty()) say_hello(picked.front()->about->control_endpoint, picked.front());
+  if (!picked.empty()) say_hello(picked.front()->about().control_endpoint, picked.front());
 }
 
 void Joiner::hello(const std::string& endpoint, const MemberRecord* expected) {
-  if (endpoint.empty() || endpoint == shared_.self().about->control_endpoint) return;
+  if (endpoint.empty() || endpoint == shared_.self().about().control_endpoint) return;
   const auto at = dialled_.find(endpoint);
   if (at != dialled_.end() && shared_.now < at->second + shared_.profile.reply_timeout) return;
   if (at == dialled_.end() && dialled_.size() >= kDialledLately) return;

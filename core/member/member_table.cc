@@ -18,6 +18,14 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
+std::uint64_t hash_of(const MemberRecord& member) {
+  std::uint64_t one = mix(member.id().high()) ^ member.id().low();
+  one = mix(one) ^ member.life->incarnation;
+  one = mix(one) ^ member.refutation;
+  one = mix(one) ^ static_cast<std::uint64_t>(member.state);
+  return mix(mix(one) ^ member.advert_version);
+}
+
 }  // namespace
 
 std::string_view member_state_name(MemberState state) {
@@ -41,41 +49,78 @@ MemberState state_of(wire::UpdateKind kind) {
 
 wire::UpdateKind update_kind(MemberState state) { return static_cast<wire::UpdateKind>(state); }
 
-MemberRecord* MemberTable::find(NodeId id) {
-  return const_cast<MemberRecord*>(std::as_const(*this).find(id));
-}
-
 const MemberRecord* MemberTable::find(NodeId id) const {
-  const auto at = index_.find(id);
-  return at == index_.end() ? nullptr : &all_[at->second];
+  if (slots_.empty()) return nullptr;
+  const auto held = slots_[slot_of(id)];
+  return held == 0 ? nullptr : &all_[held - 1];
 }
 
-MemberRecord& MemberTable::add(MemberRecord member) {
-  const bool is_new = index_.emplace(member.id, all_.size()).second;
-  HEADRACE_CHECK(is_new);
-  if (member.live()) ++live_;
-  return all_.emplace_back(std::move(member));
+std::size_t MemberTable::slot_of(NodeId id) const {
+  const auto mask = slots_.size() - 1;
+  auto slot = std::hash<NodeId>{}(id)&mask;
+  while (slots_[slot] != 0 && all_[slots_[slot] - 1].id() != id) slot = (slot + 1) & mask;
+  return slot;
+}
+
+void MemberTable::grow_index() {
+  slots_.assign(std::max<std::size_t>(16, slots_.size() * 2), 0);
+  for (const auto& member : all_) slots_[slot_of(member.id())] = place(member) + 1;
+}
+
+// Moves up what stood behind, so that no search ends at the gap.
+void MemberTable::clear_slot(std::size_t slot) {
+  const auto mask = slots_.size() - 1;
+  for (auto next = (slot + 1) & mask; slots_[next] != 0; next = (next + 1) & mask) {
+    const auto home = std::hash<NodeId>{}(all_[slots_[next] - 1].id()) & mask;
+    // Stays if its home lies behind the gap.
+    if (((next - home) & mask) < ((next - slot) & mask)) continue;
+    slots_[slot] = slots_[next];
+    slot = next;
+  }
+  slots_[slot] = 0;
+}
+
+const MemberRecord& MemberTable::add(MemberRecord member) {
+  if (4 * (all_.size() + 1) > 3 * slots_.size()) grow_index();
+  const auto slot = slot_of(member.id());
+  HEADRACE_CHECK(slots_[slot] == 0);
+  count(member);
+  all_.push_back(std::move(member));
+  slots_[slot] = static_cast<Place>(all_.size());
+  return all_.back();
 }
 
 void MemberTable::remove(NodeId id) {
-  const auto at = index_.find(id);
-  if (at == index_.end()) return;
-  const auto place = at->second;
-  index_.erase(at);
-  if (all_[place].live()) --live_;
-  if (place + 1 != all_.size()) {
-    all_[place] = std::move(all_.back());
-    index_[all_[place].id] = place;
+  const MemberRecord* member = find(id);
+  if (member == nullptr) return;
+  const auto gap = place(*member);
+  discount(*member);
+  clear_slot(slot_of(id));
+  if (gap + 1 != all_.size()) {
+    slots_[slot_of(all_.back().id())] = gap + 1;
+    all_[gap] = std::move(all_.back());
   }
   all_.pop_back();
 }
 
-void MemberTable::set_state(MemberRecord& member, MemberState state, MonoTime now) {
+void MemberTable::set_state(const MemberRecord& member, MemberState state, MonoTime now) {
   if (member.state == state) return;
-  if (member.live()) --live_;
-  member.state = state;
-  member.since = now;
-  if (member.live()) ++live_;
+  change(member, [&](MemberRecord& record) {
+    record.state = state;
+    record.since = now;
+  });
+}
+
+void MemberTable::count(const MemberRecord& member) {
+  if (!member.live()) return;
+  ++live_;
+  hash_ += hash_of(member);
+}
+
+void MemberTable::discount(const MemberRecord& member) {
+  if (!member.live()) return;
+  --live_;
+  hash_ -= hash_of(member);
 }
 
 std::vector<const MemberRecord*> MemberTable::sample(
@@ -98,19 +143,6 @@ std::vector<const MemberRecord*> MemberTable::sample(
     picked.push_back(member);
   }
   return picked;
-}
-
-std::uint64_t MemberTable::hash() const {
-  std::uint64_t sum = 0;
-  for (const auto& member : all_) {
-    if (!member.live()) continue;
-    std::uint64_t one = mix(member.id.high()) ^ member.id.low();
-    one = mix(one) ^ member.numbers.incarnation;
-    one = mix(one) ^ member.numbers.refutation;
-    one = mix(one) ^ static_cast<std::uint64_t>(member.state);
-    sum += mix(mix(one) ^ member.advert_version);
-  }
-  return sum;
 }
 
 }  // namespace headrace

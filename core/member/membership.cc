@@ -8,21 +8,21 @@
 namespace headrace {
 
 Membership::Membership(MembershipOptions options, Random& random)
-    : shared_(options.id, options.profile, random),
+    : shared_(options.id, options.profile, random, options.lives),
       prober_(shared_),
       syncer_(shared_),
       adverts_(shared_),
       joiner_(shared_, options.seeds, options.remembered) {
   MemberRecord self;
-  self.id = options.id;
-  self.numbers.incarnation = options.incarnation;
-  self.about = std::make_shared<const wire::Description>(std::move(options.about));
+  self.life = shared_.lives.find_or_keep(
+      options.id, options.incarnation,
+      std::make_shared<const wire::Description>(std::move(options.about)));
   shared_.table.add(std::move(self));
 }
 
 void Membership::start(MonoTime now) {
   begin(now);
-  shared_.table.find(shared_.self_id)->since = now;
+  shared_.table.change(shared_.self(), [&](MemberRecord& self) { self.since = now; });
   prober_.start();
   joiner_.start();
   sync_at_ = now + shared_.jittered(shared_.profile.sync_interval);
@@ -45,7 +45,7 @@ void Membership::tick(MonoTime now) {
   for (const auto& failed : prober_.tick()) {
     const MemberRecord* member = shared_.table.find(failed.id);
     // It may have shown itself in a new life, or refuted, since the probe began.
-    if (member == nullptr || !member->live() || member->numbers != failed.numbers) continue;
+    if (member == nullptr || !member->live() || member->numbers() != failed.numbers) continue;
     wire::Update suspect;
     suspect.kind = wire::UpdateKind::kSuspect;
     suspect.id = failed.id;
@@ -59,7 +59,7 @@ void Membership::tick(MonoTime now) {
     wire::Update dead;
     dead.kind = wire::UpdateKind::kDead;
     dead.id = id;
-    dead.numbers = member->numbers;
+    dead.numbers = member->numbers();
     dead.by = shared_.self_id;
     learn(dead, Via::kGossip);
   }
@@ -75,27 +75,27 @@ void Membership::tick(MonoTime now) {
 }
 
 void Membership::peer_heard(MonoTime now, NodeId node, Incarnation incarnation) {
-  MemberRecord* member = shared_.table.find(node);
+  const MemberRecord* member = shared_.table.find(node);
   if (left_ || member == nullptr || node == shared_.self_id) return;
-  if (incarnation < member->numbers.incarnation) return;  // mail of an earlier life
-  const bool same_life = incarnation == member->numbers.incarnation;
+  if (incarnation < member->life->incarnation) return;  // mail of an earlier life
+  const bool same_life = incarnation == member->life->incarnation;
   if (same_life && member->state == MemberState::kLeft) return;  // it lingers
   begin(now);
   if (!same_life || !member->live()) {
-    joiner_.hello(member->about->control_endpoint, member);
+    joiner_.hello(member->about().control_endpoint, member);
     return finish();
   }
-  member->refused = false;
+  set_refused(*member, false);
   const bool suspect = member->state == MemberState::kSuspect;
   if (suspect) shared_.suspicions.put_off(node, now + 2 * shared_.profile.probe_interval);
   if (prober_.heard(node) || suspect) finish();
 }
 
 void Membership::link_refused(MonoTime now, NodeId node) {
-  MemberRecord* member = shared_.table.find(node);
+  const MemberRecord* member = shared_.table.find(node);
   if (left_ || member == nullptr || node == shared_.self_id || !member->live()) return;
   begin(now);
-  member->refused = true;
+  set_refused(*member, true);
   if (member->state == MemberState::kSuspect) {
     shared_.suspicions.shorten(node, now + shared_.profile.refused_suspicion);
   } else {
@@ -117,15 +117,15 @@ void Membership::held_up(MonoTime now, Nanos duration) {
 
 void Membership::set_advert(MonoTime now, Bytes advert) {
   HEADRACE_CHECK(advert.size() <= limits::kAdvertBytes);
-  MemberRecord& self = *shared_.table.find(shared_.self_id);
-  if (left_ || adverts_.bytes(self.id) == advert) return;
+  const MemberRecord& self = shared_.self();
+  if (left_ || adverts_.bytes(shared_.self_id) == advert) return;
   begin(now);
-  self.advert_version += 1;
+  shared_.table.change(self, [](MemberRecord& record) { record.advert_version += 1; });
   adverts_.set_own(self.advert_version, std::move(advert));
   wire::Update update;
   update.kind = wire::UpdateKind::kAdvert;
-  update.id = self.id;
-  update.numbers = self.numbers;
+  update.id = shared_.self_id;
+  update.numbers = self.numbers();
   update.advert_version = self.advert_version;
   shared_.gossip.put(std::move(update), true);
   finish();
@@ -136,10 +136,10 @@ void Membership::leave(MonoTime now) {
   begin(now);
   left_ = true;
   for (const auto& member : shared_.table.all()) {
-    if (member.id == shared_.self_id || !member.live()) continue;
+    if (member.id() == shared_.self_id || !member.live()) continue;
     shared_.send(member, wire::Leave{numbers()});
   }
-  shared_.table.set_state(*shared_.table.find(shared_.self_id), MemberState::kLeft, now);
+  shared_.table.set_state(shared_.self(), MemberState::kLeft, now);
   shared_.gossip.clear();
   shared_.suspicions.clear();
   prober_.stop();
@@ -149,12 +149,17 @@ void Membership::leave(MonoTime now) {
   gossip_at_ = sync_at_ = next_timer_ = kNever;
 }
 
+void Membership::set_refused(const MemberRecord& member, bool refused) {
+  if (member.refused == refused) return;
+  shared_.table.change(member, [&](MemberRecord& record) { record.refused = refused; });
+}
+
 std::vector<MemberOutput> Membership::take_outputs() { return std::exchange(shared_.outputs, {}); }
 
 void Membership::gossip_tick() {
   const auto targets = shared_.table.sample(
       shared_.random, shared_.profile.gossip_nodes, [&](const MemberRecord& m) {
-        if (m.id == shared_.self_id) return false;
+        if (m.id() == shared_.self_id) return false;
         return m.live() || (m.state == MemberState::kDead &&
                             shared_.now < m.since + shared_.profile.gossip_to_dead);
       });
@@ -172,7 +177,7 @@ void Membership::gossip_tick() {
 
 void Membership::sync_tick() {
   const auto picked = shared_.table.sample(shared_.random, 1, [&](const MemberRecord& m) {
-    return m.id != shared_.self_id && m.state == MemberState::kAlive;
+    return m.id() != shared_.self_id && m.state == MemberState::kAlive;
   });
   if (!picked.empty()) syncer_.begin(*picked.front());
   forget_old();

@@ -34,7 +34,8 @@ struct MembershipOptions {
   Profile profile;
   std::vector<std::string> seeds;  // control endpoints; the node's own among them is fine
   std::vector<std::string>
-      remembered;  // peers of an earlier start; they help, but ready() does not need them
+      remembered;          // peers of an earlier start; they help, but ready() does not need them
+  Lives* lives = nullptr;  // shared with others of the same thread; null: it keeps its own
 };
 
 class Membership final {
@@ -44,6 +45,9 @@ class Membership final {
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
 
+  // Before start(): a live member that is known beforehand, kept in MembershipOptions::lives. Nobody
+  // is told. For a world that begins with a cluster that has long been formed.
+  void know(const LifeRef& life);
   // Once, first. Dials seeds and remembered peers.
   void start(MonoTime now);
 
@@ -84,10 +88,12 @@ class Membership final {
   const MemberRecord* find(NodeId id) const { return shared_.table.find(id); }
   // Alive or suspect, this node included.
   std::size_t live() const { return shared_.table.live(); }
+  // Over all that is alive or suspect, with numbers and advert versions: equal for equal views.
+  std::uint64_t view_hash() const { return shared_.table.hash(); }
   // Of this node or another; empty if none came yet. Valid until the next input. Kept while the
   // member is known, so one that returns within its incarnation has it at once.
   BytesView advert(NodeId id) const { return adverts_.bytes(id); }
-  const Numbers& numbers() const { return shared_.self().numbers; }
+  Numbers numbers() const { return shared_.self().numbers(); }
   bool left() const { return left_; }
 
  private:
@@ -115,11 +121,13 @@ class Membership final {
   void learn(const std::vector<wire::Update>& updates, Via via);
   void learn(const wire::Update& update, Via via);
   void learn_of_self(const wire::Update& update);
-  void learn_advert(MemberRecord& member, const wire::Update& update);
-  void learn_alive(MemberRecord& member, const wire::Update& update);
-  void learn_state(MemberRecord& member, const wire::Update& update);
+  void learn_advert(const MemberRecord& member, const wire::Update& update);
+  void learn_alive(const MemberRecord& member, const wire::Update& update);
+  void learn_state(const MemberRecord& member, const wire::Update& update);
   void join(const wire::Update& update);
+  const MemberRecord& add(const LifeRef& life, std::uint64_t refutation, std::uint64_t advert);
   void refute(const Numbers& told);
+  void set_refused(const MemberRecord& member, bool refused);
   void forget_old();
 
   void begin(MonoTime now) { shared_.now = now; }

@@ -8,7 +8,7 @@ using namespace wire;
 void Membership::on(NodeId from, const Hello& hello) {
   if (from == shared_.self_id) return joiner_.was_self(hello.round);
   if (hello.self.id != from) return;
-  const auto& mine = *shared_.self().about;
+  const auto& mine = shared_.self().about();
   const auto& theirs = *hello.self.about;
   if (theirs.protocol_max < mine.protocol_min || theirs.protocol_min > mine.protocol_max) {
     const std::string text = "this node speaks protocol " + std::to_string(mine.protocol_min) +
@@ -26,7 +26,7 @@ void Membership::on(NodeId from, const Hello& hello) {
   HelloAck ack;
   ack.round = hello.round;
   ack.self = shared_.alive_update(shared_.self());
-  if (member->state != MemberState::kAlive || member->numbers != hello.self.numbers) {
+  if (member->state != MemberState::kAlive || member->numbers() != hello.self.numbers) {
     ack.belief = shared_.state_update(*member);
   }
   // To where the caller says it is: what we know may be an older address.
@@ -46,7 +46,7 @@ void Membership::on(NodeId from, const HelloAck& ack) {
     }
   }
   // We hold it for dead with the very numbers it gave: it has to hear that to refute it.
-  if (!member->live()) return joiner_.hello(member->about->control_endpoint, member);
+  if (!member->live()) return joiner_.hello(member->about().control_endpoint, member);
   joiner_.answered(ack.round, from);
   syncer_.begin(*member);
 }

@@ -19,23 +19,35 @@ void Prober::stop() {
   waiting_.clear();
 }
 
-void Prober::member_added(NodeId id) {
-  if (std::find(round_.begin(), round_.end(), id) != round_.end()) return;  // dead and back
-  const auto ahead = round_.size() - place_;
-  const auto place = place_ + shared_.random.below(ahead + 1);
-  round_.insert(round_.begin() + static_cast<std::ptrdiff_t>(place), id);
+void Prober::member_added(const MemberRecord& member) {
+  if (member.in_round) return;  // dead and back
+  shared_.table.change(member, [](MemberRecord& record) { record.in_round = true; });
+  round_.push_back(shared_.table.place(member));
+  const auto ahead = round_.size() - next_in_round_;
+  std::swap(round_.back(), round_[next_in_round_ + shared_.random.below(ahead)]);
 }
 
-const MemberRecord* Prober::next_in_round() {
+void Prober::member_removed(const MemberRecord& member) {
+  const auto gone = shared_.table.place(member);
+  const auto last = shared_.table.all().size() - 1;
+  const auto passed = round_.begin() + static_cast<std::ptrdiff_t>(next_in_round_);
+  if (member.in_round) next_in_round_ -= std::count(round_.begin(), passed, gone) > 0 ? 1 : 0;
+  std::erase(round_, gone);
+  std::replace(round_.begin(), round_.end(), static_cast<MemberTable::Place>(last), gone);
+}
+
+const MemberRecord* Prober::next_target() {
   for (int pass = 0; pass < 2; ++pass) {
-    while (place_ < round_.size()) {
-      const MemberRecord* member = shared_.table.find(round_[place_++]);
-      if (member != nullptr && member->live() && !probing(member->id)) return member;
+    while (next_in_round_ < round_.size()) {
+      const MemberRecord& member = shared_.table.all()[round_[next_in_round_++]];
+      if (member.live() && !probing(member.id())) return &member;
     }
-    place_ = 0;
-    std::erase_if(round_, [&](NodeId id) {
-      const MemberRecord* member = shared_.table.find(id);
-      return member == nullptr || !member->live();
+    next_in_round_ = 0;
+    std::erase_if(round_, [&](MemberTable::Place place) {
+      const MemberRecord& member = shared_.table.all()[place];
+      if (member.live()) return false;
+      shared_.table.change(member, [](MemberRecord& record) { record.in_round = false; });
+      return true;
     });
     for (std::size_t i = round_.size(); i > 1; --i) {
       std::swap(round_[i - 1], round_[shared_.random.below(i)]);
@@ -53,12 +65,12 @@ void Prober::begin(const MemberRecord& target, const std::optional<wire::Update>
                    bool direct) {
   const auto seq = ++last_seq_;
   Probe probe;
-  probe.target = target.id;
-  probe.numbers = target.numbers;
+  probe.target = target.id();
+  probe.numbers = target.numbers();
   probe.indirect_at = shared_.now + shared_.health.stretch(shared_.profile.ack_timeout);
   probe.fail_at = shared_.now + shared_.health.stretch(shared_.profile.probe_interval);
   if (direct) {
-    wire::Ping ping{seq, shared_.self().about->control_endpoint, {}};
+    wire::Ping ping{seq, shared_.self().about().control_endpoint, {}};
     // Who is suspected learns it from the very next ping, and can refute.
     if (accusation) {
       ping.updates.push_back(*accusation);
@@ -84,10 +96,11 @@ void Prober::ask_helpers(std::uint64_t seq, Probe& probe) {
   if (target == nullptr) return;
   const auto helpers = shared_.table.sample(
       shared_.random, shared_.profile.indirect_probes, [&](const MemberRecord& m) {
-        return m.state == MemberState::kAlive && m.id != shared_.self_id && m.id != probe.target;
+        return m.state == MemberState::kAlive && m.id() != shared_.self_id &&
+               m.id() != probe.target;
       });
   const auto timeout = std::chrono::duration_cast<Millis>(shared_.profile.ack_timeout);
-  const wire::PingRequest request{seq, probe.target, target->about->control_endpoint,
+  const wire::PingRequest request{seq, probe.target, target->about().control_endpoint,
                                   static_cast<std::uint32_t>(timeout.count())};
   for (const MemberRecord* helper : helpers) shared_.send(*helper, request);
   probe.helpers = static_cast<unsigned>(helpers.size());
@@ -112,7 +125,7 @@ std::vector<Prober::Failed> Prober::tick() {
   tick_relays();
   begin_waiting();
   if (next_round_ <= now) {
-    const MemberRecord* target = next_in_round();
+    const MemberRecord* target = next_target();
     if (target != nullptr) begin(*target, {}, true);
     next_round_ = now + shared_.health.stretch(shared_.profile.probe_interval);
   }
@@ -136,7 +149,7 @@ void Prober::begin_waiting() {
     waiting_.erase(waiting_.begin());
     const MemberRecord* target = shared_.table.find(accusation.id);
     // Refuted meanwhile, or found dead: nothing to check.
-    if (target == nullptr || !target->live() || target->numbers > accusation.numbers) continue;
+    if (target == nullptr || !target->live() || target->numbers() > accusation.numbers) continue;
     begin(*target, accusation, true);
   }
 }
@@ -197,13 +210,13 @@ void Prober::relay(NodeId from, const wire::PingRequest& request) {
   const Nanos timeout = Millis{std::min<std::uint32_t>(request.timeout_ms, 60'000)};
   Relay relay;
   relay.origin = from;
-  relay.origin_endpoint = origin->about->control_endpoint;
+  relay.origin_endpoint = origin->about().control_endpoint;
   relay.origin_seq = request.seq;
   relay.target = request.target;
   relay.nack_at = shared_.now + timeout * 4 / 5;
   relay.ends_at = shared_.now + timeout * 4;
   relays_.emplace(seq, std::move(relay));
-  wire::Ping ping{seq, shared_.self().about->control_endpoint, {}};
+  wire::Ping ping{seq, shared_.self().about().control_endpoint, {}};
   shared_.send(request.target, request.target_endpoint, ping);
 }
 

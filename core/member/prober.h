@@ -19,7 +19,9 @@ class Prober final {
 
   void start();
   // Takes its place at random in the round that goes on.
-  void member_added(NodeId id);
+  void member_added(const MemberRecord& member);
+  // Is about to be removed from the table.
+  void member_removed(const MemberRecord& member);
   struct Failed {
     NodeId id;
     Numbers numbers;  // of the life that was probed
@@ -61,7 +63,7 @@ class Prober final {
     MonoTime ends_at;
   };
 
-  const MemberRecord* next_in_round();
+  const MemberRecord* next_target();
   bool probing(NodeId id) const;
   void begin(const MemberRecord& target, const std::optional<wire::Update>& accusation,
              bool direct);
@@ -71,8 +73,8 @@ class Prober final {
   void succeed(std::map<std::uint64_t, Probe>::iterator at);
 
   Shared& shared_;
-  std::vector<NodeId> round_;
-  std::size_t place_ = 0;
+  std::vector<MemberTable::Place> round_;  // of each member that has in_round
+  std::size_t next_in_round_ = 0;
   MonoTime next_round_ = kNever;
   std::uint64_t last_seq_;
   std::map<std::uint64_t, Probe> probes_;

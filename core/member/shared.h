@@ -18,14 +18,21 @@
 namespace headrace {
 
 struct Shared {
-  Shared(NodeId id, const Profile& timing, Random& generator)
-      : self_id(id), profile(timing), random(generator), health(timing.health_max) {}
+  // `common`: lives shared with others; null: its own.
+  Shared(NodeId id, const Profile& timing, Random& generator, Lives* common)
+      : self_id(id),
+        profile(timing),
+        random(generator),
+        health(timing.health_max),
+        lives(common != nullptr ? *common : own_lives) {}
 
   NodeId self_id;
   Profile profile;
   Random& random;
   LocalHealth health;
   MonoTime now{};
+  Lives own_lives;
+  Lives& lives;
   MemberTable table;
   BroadcastQueue gossip;
   Suspicions suspicions;
@@ -37,7 +44,7 @@ struct Shared {
     outputs.push_back(SendMember{to, endpoint, wire::encode_member(message)});
   }
   void send(const MemberRecord& to, const wire::MemberMessage& message) {
-    send(to.id, to.about->control_endpoint, message);
+    send(to.id(), to.about().control_endpoint, message);
   }
   // Gossip that rides on a message which leaves anyway.
   void add_gossip(std::vector<wire::Update>& updates) {
@@ -52,16 +59,16 @@ struct Shared {
   std::uint64_t first_number() { return random.next() >> 16; }
 
   wire::Update alive_update(const MemberRecord& member) const {
-    return {wire::UpdateKind::kAlive, member.id,   member.numbers, NodeId{},
-            member.advert_version,    member.about};
+    return {wire::UpdateKind::kAlive, member.id(),       member.numbers(), NodeId{},
+            member.advert_version,    member.life->about};
   }
   // The belief alone, without description.
   wire::Update state_update(const MemberRecord& member) const {
     wire::Update update;
     update.kind = update_kind(member.state);
-    update.id = member.id;
-    update.numbers = member.numbers;
-    update.by = suspicions.accuser(member.id).value_or(self_id);
+    update.id = member.id();
+    update.numbers = member.numbers();
+    update.by = suspicions.accuser(member.id()).value_or(self_id);
     if (update.kind == wire::UpdateKind::kAlive) return alive_update(member);
     return update;
   }

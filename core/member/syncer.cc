@@ -7,10 +7,10 @@ namespace headrace {
 void Syncer::begin(const MemberRecord& peer) {
   if (rounds_.size() >= shared_.profile.concurrent_syncs) return;
   for (const auto& [id, round] : rounds_) {
-    if (round.peer == peer.id) return;
+    if (round.peer == peer.id()) return;
   }
   Round round;
-  round.peer = peer.id;
+  round.peer = peer.id();
   round.deadline = shared_.now + shared_.profile.reply_timeout;
   rounds_.emplace(++last_round_, std::move(round));
   shared_.send(peer, wire::SyncDigest{last_round_, shared_.table.hash()});
@@ -27,7 +27,7 @@ void Syncer::on_digest(const MemberRecord& from, const wire::SyncDigest& digest)
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto& member = members[i];
     need.entries.push_back(
-        {member.id, update_kind(member.state), member.numbers, member.advert_version});
+        {member.id(), update_kind(member.state), member.numbers(), member.advert_version});
     if (need.entries.size() < limits::kSyncEntries && i + 1 < members.size()) continue;
     shared_.send(from, need);
     need.entries.clear();
@@ -37,7 +37,7 @@ void Syncer::on_digest(const MemberRecord& from, const wire::SyncDigest& digest)
 
 void Syncer::on_need(const MemberRecord& from, const wire::SyncNeed& need) {
   const auto at = rounds_.find(need.round);
-  if (at == rounds_.end() || at->second.peer != from.id) return;
+  if (at == rounds_.end() || at->second.peer != from.id()) return;
   auto& round = at->second;
   if (need.chunk != round.chunk || round.listed.size() > limits::kMembers) return;
   round.chunk += 1;
@@ -47,7 +47,7 @@ void Syncer::on_need(const MemberRecord& from, const wire::SyncNeed& need) {
   std::sort(round.listed.begin(), round.listed.end());
   for (const auto& member : shared_.table.all()) {
     if (!member.live()) continue;
-    if (std::binary_search(round.listed.begin(), round.listed.end(), member.id)) continue;
+    if (std::binary_search(round.listed.begin(), round.listed.end(), member.id())) continue;
     add_all(member, round.news);
   }
   send_state(from, need.round, false, true, std::move(round.news), std::move(round.wanted));
@@ -62,12 +62,12 @@ void Syncer::compare(Round& round, const wire::SyncEntry& entry) {
     if (state <= MemberState::kSuspect) round.wanted.push_back(entry.id);
     return;
   }
-  const bool same_life = entry.numbers.incarnation == mine->numbers.incarnation;
-  if (beats(entry.numbers, state, mine->numbers, mine->state) ||
+  const bool same_life = entry.numbers.incarnation == mine->life->incarnation;
+  if (beats(entry.numbers, state, mine->numbers(), mine->state) ||
       (same_life && entry.advert_version > mine->advert_version)) {
     round.wanted.push_back(entry.id);
   }
-  if (beats(mine->numbers, mine->state, entry.numbers, state) ||
+  if (beats(mine->numbers(), mine->state, entry.numbers, state) ||
       (same_life && mine->advert_version > entry.advert_version)) {
     add_all(*mine, round.news);
   }
@@ -90,7 +90,7 @@ bool Syncer::on_state(const MemberRecord& from, const wire::SyncState& state) {
     return false;
   }
   const auto at = rounds_.find(state.round);
-  if (at == rounds_.end() || at->second.peer != from.id) return false;
+  if (at == rounds_.end() || at->second.peer != from.id()) return false;
   at->second.deadline = shared_.now + shared_.profile.reply_timeout;
   if (state.last) rounds_.erase(at);
   return state.last;

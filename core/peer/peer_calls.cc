@@ -61,7 +61,7 @@ void Peer::close_call(job::Ticket ticket, Result<Answer> answer, job::After afte
 void Peer::reply(const Caller& caller, const Result<Bytes>& body, job::After after) {
   if (caller.kind == Caller::Kind::kNode) {
     const auto* member = membership_.find(caller.node);
-    if (member == nullptr || member->numbers.incarnation != caller.life) return;  // whoever asked is gone
+    if (member == nullptr || member->life->incarnation != caller.life) return;  // whoever asked is gone
   }
   if (body && body->size() > limits::kJobPayloadBytes) {
     return reply(caller, fail(Code::kFull, "the answer has " + std::to_string(body->size()) + " bytes; at most " +

@@ -41,7 +41,7 @@ void Peer::on_frame(const job::Now& now, wire::Lane, BytesView client, BytesView
   const bool this_life = head.receiver_incarnation == config_.incarnation;
   const auto* member = client.empty() ? membership_.find(head.sender) : nullptr;
   const bool known = head.sender == config_.id || (member != nullptr && member->live() &&
-                                                   member->numbers.incarnation == head.sender_incarnation);
+                                                   member->life->incarnation == head.sender_incarnation);
   while (const auto message = reader.next()) {
     wire::Reader in(*message);
     const auto kind = kind_of(in);

@@ -27,7 +27,7 @@ void Peer::follow_membership(const job::Now& now) {
 void Peer::follow(const job::Now&, SendMember& mail) {
   // To a member that is reached anyway, over the link that is there; an answer may go to somebody not met yet.
   const auto* member = mail.to.is_zero() ? nullptr : membership_.find(mail.to);
-  if (member != nullptr && member->live() && member->about->control_endpoint == mail.endpoint) {
+  if (member != nullptr && member->live() && member->about().control_endpoint == mail.endpoint) {
     act(Send{mail.to, wire::Lane::kControl, std::move(mail.message)});
   } else {
     act(SendEndpoint{std::move(mail.endpoint), std::move(mail.message)});
@@ -36,7 +36,7 @@ void Peer::follow(const job::Now&, SendMember& mail) {
 
 void Peer::reach(const NodeId& node) {
   const auto* member = membership_.find(node);
-  act(Reach{node, member->numbers.incarnation, member->about->control_endpoint, member->about->data_endpoint});
+  act(Reach{node, member->life->incarnation, member->about().control_endpoint, member->about().data_endpoint});
 }
 
 void Peer::follow(const job::Now& now, const MemberChanged& change) {
@@ -55,7 +55,7 @@ void Peer::follow(const job::Now& now, const MemberChanged& change) {
     remember_peers();
     if (owner_) {
       // A node that is met for the first time in this life may have begun anew since the last one.
-      owner_->on_restarted(now, change.id, membership_.find(change.id)->numbers.incarnation);
+      owner_->on_restarted(now, change.id, membership_.find(change.id)->life->incarnation);
       owner_->on_alive(change.id);
     }
     follow(now, AdvertChanged{change.id, 0});
@@ -84,7 +84,7 @@ void Peer::follow(const job::Now& now, const AdvertChanged& change) {
   if (bytes.empty()) return;
   const auto advert = decode_advert(bytes);
   if (!advert) return note(advert.error().message + ": of node " + change.id.hex());
-  const auto life = member->numbers.incarnation;
+  const auto life = member->life->incarnation;
   if (owner_) owner_->set_consumers(now, change.id, life, advert->consumers);
   events_.set_member(change.id, life, advert->registrations);
 }
@@ -103,8 +103,8 @@ void Peer::remember_peers() {
   wire::Writer out(bytes);
   std::vector<std::string> endpoints;
   for (const auto& member : membership_.members()) {
-    if (member.id != config_.id && member.live() && endpoints.size() < 256) {
-      endpoints.push_back(member.about->control_endpoint);
+    if (member.id() != config_.id && member.live() && endpoints.size() < 256) {
+      endpoints.push_back(member.about().control_endpoint);
     }
   }
   out.array(endpoints.size());
@@ -116,12 +116,12 @@ std::vector<wire::MemberRow> Peer::members() const {
   std::vector<wire::MemberRow> rows;
   for (const auto& member : membership_.members()) {
     wire::MemberRow row;
-    row.id = member.id;
-    row.name = member.about->name;
+    row.id = member.id();
+    row.name = member.about().name;
     row.state = std::string(member_state_name(member.state));
-    row.endpoint = member.about->control_endpoint;
-    row.incarnation = member.numbers.incarnation;
-    row.tags.assign(member.about->tags.begin(), member.about->tags.end());
+    row.endpoint = member.about().control_endpoint;
+    row.incarnation = member.life->incarnation;
+    row.tags.assign(member.about().tags.begin(), member.about().tags.end());
     rows.push_back(std::move(row));
   }
   return rows;

@@ -19,28 +19,29 @@ std::optional<NodeId> Peer::owner_node() {
 }
 
 std::optional<NodeId> Peer::choose_owner() const {
-  const auto with_store = [](const auto& member) { return member.live() && member.about->has_store; };
+  const auto with_store = [](const auto& member) { return member.live() && member.about().has_store; };
   const auto& members = membership_.members();
   const auto at = [&](const std::string& endpoint) {
     return std::find_if(members.begin(), members.end(), [&](const auto& member) {
-      return with_store(member) && member.about->control_endpoint == endpoint;
+      return with_store(member) && member.about().control_endpoint == endpoint;
     });
   };
   if (!config_.owner.empty()) {
     const auto owner = at(config_.owner);
-    return owner == members.end() ? std::nullopt : std::optional(owner->id);
+    return owner == members.end() ? std::nullopt : std::optional(owner->id());
   }
   for (const auto& seed : config_.seeds) {
-    if (const auto owner = at(seed); owner != members.end()) return owner->id;
+    if (const auto owner = at(seed); owner != members.end()) return owner->id();
   }
   // No seed has a store, or it goes by another name of its host: then one of those that the seeds know, the same one
   // each time, and not before all of them are known.
   if (!membership_.ready()) return {};
-  const NodeId* best = nullptr;
+  std::optional<NodeId> best;
   for (const auto& member : members) {
-    if (with_store(member) && member.id != config_.id && (best == nullptr || member.id < *best)) best = &member.id;
+    const auto id = member.id();
+    if (with_store(member) && id != config_.id && (!best || id < *best)) best = id;
   }
-  return best == nullptr ? std::nullopt : std::optional(*best);
+  return best;
 }
 
 void Peer::forward(const job::Now& now, job::Ticket ticket, std::function<void(const NodeId&, bool)> send_to) {

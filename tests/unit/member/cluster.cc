@@ -128,8 +128,8 @@ bool Cluster::agreed() const {
       if (!node->membership || (*node)->left()) continue;
       const MemberRecord* member = (*viewer)->find(node->id);
       if (member == nullptr || member->state != MemberState::kAlive) return false;
-      if (member->numbers != (*node)->numbers()) return false;
-      if (member->about->control_endpoint != node->endpoint) return false;
+      if (member->numbers() != (*node)->numbers()) return false;
+      if (member->about().control_endpoint != node->endpoint) return false;
       if ((*viewer)->advert(node->id) != node->advert) return false;
     }
   }

@@ -115,7 +115,7 @@ TEST_CASE("mangled messages from members end no node and leave its view bounded"
     REQUIRE(node->take_outputs().size() < 10'000);
   }
   CHECK(taken > 0);
-  CHECK(node->members().front().id == node.id);
+  CHECK(node->members().front().id() == node.id);
 }
 
 TEST_CASE("the same sentences in any order give the same view") {
@@ -155,7 +155,7 @@ TEST_CASE("the same sentences in any order give the same view") {
       }
       std::vector<std::tuple<NodeId, MemberState, Numbers, std::uint64_t>> out;
       for (const auto& m : membership.members()) {
-        out.emplace_back(m.id, m.state, m.numbers, m.advert_version);
+        out.emplace_back(m.id(), m.state, m.numbers(), m.advert_version);
       }
       return out;
     };

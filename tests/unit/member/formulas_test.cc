@@ -159,10 +159,12 @@ TEST_CASE("gossip keeps to its budget in bytes and to its number of repeats") {
 }
 
 TEST_CASE("the hash of a view tells live members apart and does not depend on their order") {
-  const auto member = [](std::uint64_t n, std::uint64_t refutation = 0) {
+  Lives lives;
+  const auto about = std::make_shared<const wire::Description>();
+  const auto member = [&](std::uint64_t n, std::uint64_t refutation = 0) {
     MemberRecord m;
-    m.id = id_of(n);
-    m.numbers = {1, refutation};
+    m.life = lives.find_or_keep(id_of(n), 1, about);
+    m.set_refutation(refutation);
     return m;
   };
   MemberTable a;
