@@ -5,17 +5,15 @@
 namespace headrace {
 
 void BroadcastQueue::put(wire::Update update, bool first) {
-  const auto subject = subject_of(update);
-  const auto at = slots_.find(subject);
-  if (at != slots_.end()) entries_.erase(at->second);
-  const Order order{!first, 0, --age_};
-  slots_[subject] = order;
+  const auto [at, is_new] = slots_.try_emplace(subject_of(update));
+  if (!is_new) entries_.erase(at->second);
+  at->second = Order{!first, 0, --age_};
   const auto size = wire::encoded_size(update);
-  entries_.emplace(order, Entry{std::move(update), size});
+  entries_.emplace(at->second, Entry{std::move(update), size, &at->second});
 }
 
 void BroadcastQueue::take(std::size_t budget, unsigned limit, std::vector<wire::Update>& out) {
-  std::vector<std::pair<Order, Entry>> again;
+  std::vector<std::map<Order, Entry>::node_type> again;
   while (!entries_.empty()) {
     const auto at = entries_.begin();
     if (at->second.size > budget) break;
@@ -24,14 +22,14 @@ void BroadcastQueue::take(std::size_t budget, unsigned limit, std::vector<wire::
     auto node = entries_.extract(at);
     node.key().told += 1;
     if (node.key().told < limit) {
-      again.emplace_back(node.key(), std::move(node.mapped()));
+      again.push_back(std::move(node));
     } else {
       slots_.erase(subject_of(out.back()));
     }
   }
-  for (auto& [order, entry] : again) {
-    slots_[subject_of(entry.update)] = order;
-    entries_.emplace(order, std::move(entry));
+  for (auto& node : again) {
+    *node.mapped().slot = node.key();
+    entries_.insert(std::move(node));
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <map>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "core/wire/member.h"
@@ -33,15 +33,25 @@ class BroadcastQueue final {
   struct Entry {
     wire::Update update;
     std::size_t size = 0;
+    Order* slot = nullptr;  // its own, in slots_
   };
-  using Subject = std::pair<NodeId, bool>;  // whose, and whether it is of the advert
+  struct Subject {
+    NodeId id;
+    bool advert = false;
+    bool operator==(const Subject&) const = default;
+  };
+  struct HashSubject {
+    std::size_t operator()(const Subject& subject) const {
+      return std::hash<NodeId>{}(subject.id) * 2 + (subject.advert ? 1 : 0);
+    }
+  };
 
   static Subject subject_of(const wire::Update& update) {
     return {update.id, update.kind == wire::UpdateKind::kAdvert};
   }
 
   std::map<Order, Entry> entries_;
-  std::map<Subject, Order> slots_;
+  std::unordered_map<Subject, Order, HashSubject> slots_;  // never iterated
   std::uint64_t age_ = UINT64_MAX;
 };
 

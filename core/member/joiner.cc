@@ -134,6 +134,15 @@ bool Joiner::waits_for_sync(NodeId member) const {
   });
 }
 
+std::optional<NodeId> Joiner::next_to_sync(NodeId except) const {
+  for (const auto& contact : contacts_) {
+    if (contact.id.is_zero() || contact.id == except || contact.synced) continue;
+    const MemberRecord* member = shared_.table.find(contact.id);
+    if (member != nullptr && member->live()) return contact.id;
+  }
+  return {};
+}
+
 bool Joiner::settled() const {
   bool seeds = false;
   bool synced = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ class Joiner final {
 
   // A seed has answered, but its view is not here yet.
   bool waits_for_sync(NodeId member) const;
+  // One of those, other than `except`.
+  std::optional<NodeId> next_to_sync(NodeId except = {}) const;
   // See Membership::ready(); adverts apart.
   bool settled() const;
 

@@ -18,6 +18,9 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
+// Two words instead of a call of memcmp: this is looked at for each sentence of gossip.
+bool same(const NodeId& a, const NodeId& b) { return a.low() == b.low() && a.high() == b.high(); }
+
 std::uint64_t hash_of(const MemberRecord& member) {
   std::uint64_t one = mix(member.id().high()) ^ member.id().low();
   one = mix(one) ^ member.life->incarnation;
@@ -58,7 +61,7 @@ const MemberRecord* MemberTable::find(NodeId id) const {
 std::size_t MemberTable::slot_of(NodeId id) const {
   const auto mask = slots_.size() - 1;
   auto slot = std::hash<NodeId>{}(id)&mask;
-  while (slots_[slot] != 0 && all_[slots_[slot] - 1].id() != id) slot = (slot + 1) & mask;
+  while (slots_[slot] != 0 && !same(all_[slots_[slot] - 1].life->id, id)) slot = (slot + 1) & mask;
   return slot;
 }
 

@@ -5,6 +5,7 @@
 // add() or remove(). Pure data; who changes it tells of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,13 +27,15 @@ struct MemberRecord {
   MonoTime since{};                  // of the state
   std::uint64_t refutation : 41 = 0;
   MemberState state = MemberState::kAlive;
-  bool refused : 1 = false;   // its address refused a connection, and it was not heard since
-  bool in_round : 1 = false;  // has a place in the order of probes
+  bool refused : 1 = false;    // its address refused a connection, and it was not heard since
+  bool in_round : 1 = false;   // has a place in the order of probes
+  std::uint8_t flaps : 2 = 0;  // how often it came back from the dead, see Profile::flap_memory
 
   NodeId id() const { return life->id; }
   Numbers numbers() const { return {life->incarnation, refutation}; }
   const wire::Description& about() const { return *life->about; }
   bool live() const { return state <= MemberState::kSuspect; }
+  void set_flaps(unsigned count) { flaps = std::min(count, 3u) & 3; }
   void set_refutation(std::uint64_t number) { refutation = number & ((1ULL << 41) - 1); }
 };
 static_assert(limits::kRefutations < 1ULL << 41);

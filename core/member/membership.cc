@@ -68,6 +68,9 @@ void Membership::tick(MonoTime now) {
   for (const auto& id : syncer_.tick()) {
     const MemberRecord* member = shared_.table.find(id);
     if (member != nullptr && member->live() && joiner_.waits_for_sync(id)) syncer_.begin(*member);
+    // Nobody waits for the one that is silent.
+    const auto next = joiner_.next_to_sync(id);
+    if (next) syncer_.begin(*shared_.table.find(*next));
   }
   if (sync_at_ <= now) sync_tick();
   if (gossip_at_ <= now) gossip_tick();
@@ -167,7 +170,7 @@ void Membership::gossip_tick() {
   if (targets.empty()) shared_.gossip.clear();
   for (const MemberRecord* target : targets) {
     wire::Gossip gossip;
-    shared_.add_gossip(gossip.updates);
+    shared_.add_gossip(gossip.updates, limits::kGossipBytes);
     if (gossip.updates.empty()) break;
     shared_.send(*target, gossip);
   }

@@ -48,7 +48,8 @@ void Membership::on(NodeId from, const HelloAck& ack) {
   // We hold it for dead with the very numbers it gave: it has to hear that to refute it.
   if (!member->live()) return joiner_.hello(member->about().control_endpoint, member);
   joiner_.answered(ack.round, from);
-  syncer_.begin(*member);
+  // One after another, so that each of several seeds need not send the whole view.
+  if (!joiner_.waits_for_sync(from) || syncer_.idle()) syncer_.begin(*member);
 }
 
 void Membership::on(NodeId from, const Reject& reject) {
@@ -64,7 +65,7 @@ void Membership::on(NodeId from, const Ping& ping) {
   if (member != nullptr && member->state != MemberState::kAlive) {
     ack.updates.push_back(shared_.state_update(*member));
   }
-  shared_.add_gossip(ack.updates);
+  shared_.add_riders(ack.updates);
   shared_.send(from, ping.endpoint, ack);
   if (member == nullptr || member->state == MemberState::kDead) {
     joiner_.hello(ping.endpoint, member);
@@ -95,7 +96,10 @@ void Membership::on(NodeId from, const SyncNeed& need) {
 void Membership::on(NodeId from, const SyncState& state) {
   learn(state.updates, Via::kSync);
   const MemberRecord* member = shared_.table.find(from);
-  if (member != nullptr && syncer_.on_state(*member, state)) joiner_.synced(from);
+  if (member == nullptr || !syncer_.on_state(*member, state)) return;
+  joiner_.synced(from);
+  const auto next = joiner_.next_to_sync();
+  if (next && syncer_.idle()) syncer_.begin(*shared_.table.find(*next));
 }
 
 void Membership::on(NodeId from, const Leave& leave) {

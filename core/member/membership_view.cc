@@ -89,6 +89,8 @@ void Membership::learn_alive(const MemberRecord& member, const Update& update) {
     record.life = shared_.lives.find_or_keep(id, update.numbers.incarnation, update.about);
     record.set_refutation(update.numbers.refutation);
     record.refused = false;
+    if (restarted) record.set_flaps(0);
+    if (!restarted && before == MemberState::kDead) record.set_flaps(record.flaps + 1u);
   });
   shared_.suspicions.end(id);
   shared_.table.set_state(member, MemberState::kAlive, shared_.now);
@@ -116,17 +118,21 @@ void Membership::learn_state(const MemberRecord& member, const Update& update) {
   }
   if (!beats(update.numbers, state, member.numbers(), member.state)) return;
   const auto before = member.state;
-  // Of the life that is known, or of an earlier one, which does not beat it.
-  shared_.table.change(
-      member, [&](MemberRecord& record) { record.set_refutation(update.numbers.refutation); });
+  const bool calm = shared_.now - member.since >= shared_.profile.flap_memory;
+  shared_.table.change(member, [&](MemberRecord& record) {
+    record.set_refutation(update.numbers.refutation);
+    if (before == MemberState::kAlive && calm) record.set_flaps(0);
+    // A higher refutation of one that was dead: it lives, though somebody accuses it again.
+    if (before == MemberState::kDead && suspect) record.set_flaps(record.flaps + 1u);
+  });
   shared_.table.set_state(member, state, shared_.now);
   shared_.suspicions.end(id);
   if (suspect) {
-    shared_.suspicions.begin(shared_.now, id, update.by, shared_.profile, shared_.table.live());
+    shared_.suspicions.begin(shared_.now, id, update.by, shared_.profile, shared_.table.live(),
+                             member.flaps);
     if (member.refused) {
       shared_.suspicions.shorten(id, shared_.now + shared_.profile.refused_suspicion);
     }
-    // A higher refutation of one that was dead: it lives, though somebody accuses it again.
     if (before > MemberState::kSuspect) prober_.member_added(member);
   }
   if (before != state) {

@@ -77,7 +77,7 @@ void Prober::begin(const MemberRecord& target, const std::optional<wire::Update>
     } else if (target.state != MemberState::kAlive) {
       ping.updates.push_back(shared_.state_update(target));
     }
-    shared_.add_gossip(ping.updates);
+    shared_.add_riders(ping.updates);
     shared_.send(target, ping);
   } else {
     ask_helpers(seq, probe);

@@ -17,7 +17,11 @@ struct Profile {
 
   unsigned suspicion_mult = 4;      // least suspicion: mult * max(1, log10 N) * probe_interval
   unsigned suspicion_max_mult = 6;  // longest: this times the least
-  Millis refused_suspicion{1000};   // when the member's address refuses connections
+  // One that was declared dead and came back in the same life, as over a link that works by fits
+  // and starts, gets twice the suspicion the next time, up to eight times, until it was not
+  // suspected for so long.
+  std::chrono::minutes flap_memory{5};
+  Millis refused_suspicion{1000};  // when the member's address refuses connections
 
   Millis gossip_interval{200};
   unsigned gossip_nodes = 3;

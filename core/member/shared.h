@@ -17,6 +17,8 @@
 
 namespace headrace {
 
+inline constexpr std::size_t kRiderBytes = 2 << 10;
+
 struct Shared {
   // `common`: lives shared with others; null: its own.
   Shared(NodeId id, const Profile& timing, Random& generator, Lives* common)
@@ -46,11 +48,11 @@ struct Shared {
   void send(const MemberRecord& to, const wire::MemberMessage& message) {
     send(to.id(), to.about().control_endpoint, message);
   }
-  // Gossip that rides on a message which leaves anyway.
-  void add_gossip(std::vector<wire::Update>& updates) {
-    gossip.take(limits::kGossipBytes, retransmit_limit(profile.retransmit_mult, table.live()),
-                updates);
+  void add_gossip(std::vector<wire::Update>& updates, std::size_t budget) {
+    gossip.take(budget, retransmit_limit(profile.retransmit_mult, table.live()), updates);
   }
+  // What rides on a ping or an ack, which are to stay small and fast.
+  void add_riders(std::vector<wire::Update>& updates) { add_gossip(updates, kRiderBytes); }
   // Between half of `time` and all of it, so that nodes do not act in step.
   Nanos jittered(Nanos time) { return time / 2 + Nanos{random.between(0, time.count() / 2)}; }
 

@@ -29,10 +29,10 @@ Nanos suspicion_timeout(Nanos least, Nanos longest, unsigned confirmations, unsi
 }
 
 void Suspicions::begin(MonoTime now, NodeId member, NodeId by, const Profile& profile,
-                       std::size_t members) {
+                       std::size_t members, unsigned flaps) {
   Suspicion suspicion;
   suspicion.start = now;
-  suspicion.least = least_suspicion(profile, members);
+  suspicion.least = least_suspicion(profile, members) * (1 << flaps);
   suspicion.longest = suspicion.least * profile.suspicion_max_mult;
   suspicion.expected = expected_confirmations(profile, members);
   suspicion.by.push_back(by);

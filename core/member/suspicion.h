@@ -25,8 +25,9 @@ Nanos suspicion_timeout(Nanos least, Nanos longest, unsigned confirmations, unsi
 
 class Suspicions final {
  public:
-  // Replaces one of the same member.
-  void begin(MonoTime now, NodeId member, NodeId by, const Profile& profile, std::size_t members);
+  // Replaces one of the same member. Lasts 2 to the power of `flaps` times as long.
+  void begin(MonoTime now, NodeId member, NodeId by, const Profile& profile, std::size_t members,
+             unsigned flaps = 0);
   // True if `by` is new among at most the expected confirmers: then it is worth telling on.
   bool confirm(NodeId member, NodeId by);
   // Ends no later than `deadline`.

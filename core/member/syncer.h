@@ -24,6 +24,7 @@ class Syncer final {
 
   // Nothing if one with that member runs already, or Profile::concurrent_syncs do.
   void begin(const MemberRecord& peer);
+  bool idle() const { return rounds_.empty(); }
   void on_digest(const MemberRecord& from, const wire::SyncDigest& digest);
   void on_need(const MemberRecord& from, const wire::SyncNeed& need);
   // True if that ends a sync which this node began.

@@ -181,6 +181,32 @@ TEST_CASE("a seed that is away delays nobody whom another seed answers") {
   CHECK(cluster.agreed());
 }
 
+TEST_CASE("a node with many seeds is ready once it has compared its view with each") {
+  Cluster cluster(15);
+  for (std::size_t place = 0; place < 8; ++place) cluster.start(place);  // not yet one cluster
+  auto& last = cluster.start(8, joins({0, 1, 2, 3, 4, 5, 6, 7}));
+  REQUIRE(cluster.run_until(2s, [&] { return last->ready(); }));
+  CHECK(last->live() == 9);
+}
+
+TEST_CASE("who hears nothing half of the time is not declared dead each time") {
+  Cluster cluster(16);
+  form(cluster, 10);
+  cluster.run(1s);
+  // Of ten, a suspicion lasts 4 s, then 8 s.
+  const auto start = cluster.now;
+  cluster.cut = [&](std::size_t, std::size_t to) {
+    return to == 4 && (cluster.now - start) / Nanos{10s} % 2 == 0;
+  };
+  cluster.run(200s);
+  const auto id = cluster[4].id;
+  CHECK(cluster.count(0, [&](const auto& o) { return changed_to(o, id, MemberState::kDead); }) <=
+        2);
+  // Undamped it is one for each of the ten times.
+  cluster.cut = [](auto, auto) { return false; };
+  CHECK(cluster.run_until(60s, [&] { return cluster.agreed(); }));
+}
+
 TEST_CASE("a node that is its own only seed is ready at once") {
   Cluster cluster(14);
   cluster.start(0, joins({0}));

@@ -114,6 +114,18 @@ TEST_CASE("a belief is overridden by higher numbers, then by the graver state") 
   CHECK_FALSE(beats({1, 0}, kDead, {1, 1}, kAlive));
 }
 
+TEST_CASE("who came back from the dead is suspected for twice as long, then longer") {
+  const Profile lan = Profile::lan();
+  Suspicions suspicions;
+  const auto least = least_suspicion(lan, 3);  // nobody can confirm: it is the time itself
+  for (unsigned flaps = 0; flaps < 4; ++flaps) {
+    suspicions.begin(kStart, id_of(1), id_of(2), lan, 3, flaps);
+    const auto end = kStart + least * (1 << flaps);
+    CHECK(suspicions.expired(end - Millis{1}).empty());
+    CHECK(suspicions.expired(end).size() == 1);
+  }
+}
+
 TEST_CASE("gossip keeps one sentence for each subject, the newest") {
   BroadcastQueue queue;
   queue.put(suspect(1, 0), false);
