@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tools/sim/members/command.h"
 #include "tools/sim/world.h"
 
 namespace headrace::sim {
@@ -36,8 +37,13 @@ int usage(const std::string& what) {
 }
 
 void list() {
+  std::cout << "Whole nodes:\n" << std::left;
   for (const auto& scenario : scenarios()) {
-    std::cout << std::left << std::setw(20) << scenario.name << scenario.line << '\n';
+    std::cout << "  " << std::setw(20) << scenario.name << scenario.line << '\n';
+  }
+  std::cout << "\nMembership alone, 10 to 10,000 members:\n";
+  for (const auto& scenario : member_scenarios()) {
+    std::cout << "  " << std::setw(20) << scenario.name << scenario.line << '\n';
   }
 }
 
@@ -126,17 +132,38 @@ int run(const Request& request) {
   return report.holds() ? 0 : kBroken;
 }
 
+int check_and_run(MemberRequest request, const po::variables_map& given) {
+  for (const auto* other : {"nodes", "jobs"}) {
+    if (given.contains(other)) return usage(std::string("--") + other + " is of whole nodes");
+  }
+  if (request.members < kLeastMembers || request.members > kMostMembers) {
+    return usage("--members " + std::to_string(request.members) + " is not between " +
+                 std::to_string(kLeastMembers) + " and " + std::to_string(kMostMembers));
+  }
+  Profile profile;
+  if (!find_profile(request.profile, profile)) {
+    return usage("--profile " + request.profile + " is not lan, fast or wan");
+  }
+  if (request.seeds < 1) return usage("--seeds must be at least 1");
+  return members_command(request);
+}
+
 int main_of(int argc, char** argv) {
   Request request;
+  MemberRequest members;
   std::string name;
   unsigned nodes = 0, jobs = 0;
-  po::options_description options("headrace-sim: whole nodes in a virtual world, from one seed");
+  po::options_description options(
+      "headrace-sim: whole nodes, or membership alone, in a virtual world from one seed");
   options.add_options()("help", "say this")("version", "say which version this is")(
       "list", "name the scenarios")("scenario", po::value(&name), "which one to run")(
       "seed", po::value(&request.seed), "the first seed (1)")(
       "seeds", po::value(&request.seeds), "how many seeds, one after another (1)")(
       "nodes", po::value(&nodes), "machines, instead of the scenario's number")(
       "jobs", po::value(&jobs), "jobs, instead of the scenario's number")(
+      "members", po::value(&members.members), "of a scenario of membership (1000)")(
+      "profile", po::value(&members.profile), "of membership: lan, fast or wan (lan)")(
+      "without-lifeguard", "membership that blames others for its own slowness: must fail")(
       "trace", po::bool_switch(&request.trace), "write what happens")(
       "json", po::bool_switch(&request.json), "print one JSON object");
   po::variables_map given;
@@ -159,8 +186,20 @@ int main_of(int argc, char** argv) {
     return 0;
   }
   if (name.empty()) return usage("which scenario? --list names them");
+  members.scenario = find_member_scenario(name);
+  if (members.scenario != nullptr) {
+    members.seed = request.seed;
+    members.seeds = request.seeds;
+    members.trace = request.trace;
+    members.json = request.json;
+    members.lifeguard = !given.contains("without-lifeguard");
+    return check_and_run(members, given);
+  }
   const auto* scenario = find_scenario(name);
   if (scenario == nullptr) return usage("there is no scenario '" + name + "': --list names them");
+  for (const auto* other : {"members", "profile", "without-lifeguard"}) {
+    if (given.contains(other)) return usage(std::string("--") + other + " is of membership alone");
+  }
   request.scenario = *scenario;
   if (given.contains("nodes")) request.scenario.nodes = nodes;
   if (given.contains("jobs")) request.scenario.jobs = jobs;
