@@ -68,9 +68,10 @@ void Membership::tick(MonoTime now) {
   for (const auto& id : syncer_.tick()) {
     const MemberRecord* member = shared_.table.find(id);
     if (member != nullptr && member->live() && joiner_.waits_for_sync(id)) syncer_.begin(*member);
-    // Nobody waits for the one that is silent.
+    // Nobody waits for the one that is silent: the other seeds, and somebody who is no seed.
     const auto next = joiner_.next_to_sync(id);
     if (next) syncer_.begin(*shared_.table.find(*next));
+    if (!ready_) sync_with_somebody();
   }
   if (sync_at_ <= now) sync_tick();
   if (gossip_at_ <= now) gossip_tick();
@@ -178,11 +179,15 @@ void Membership::gossip_tick() {
   gossip_at_ = kNever;
 }
 
-void Membership::sync_tick() {
+void Membership::sync_with_somebody() {
   const auto picked = shared_.table.sample(shared_.random, 1, [&](const MemberRecord& m) {
     return m.id() != shared_.self_id && m.state == MemberState::kAlive;
   });
   if (!picked.empty()) syncer_.begin(*picked.front());
+}
+
+void Membership::sync_tick() {
+  sync_with_somebody();
   forget_old();
   sync_at_ = shared_.now + shared_.jittered(shared_.profile.sync_interval);
 }

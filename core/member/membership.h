@@ -133,6 +133,7 @@ class Membership final {
   void begin(MonoTime now) { shared_.now = now; }
   void finish();
   void gossip_tick();
+  void sync_with_somebody();
   void sync_tick();
   void note(std::string text) { shared_.outputs.push_back(MemberNote{std::move(text)}); }
 

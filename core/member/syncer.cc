@@ -19,6 +19,8 @@ void Syncer::begin(const MemberRecord& peer) {
 void Syncer::on_digest(const MemberRecord& from, const wire::SyncDigest& digest) {
   if (digest.hash == shared_.table.hash())
     return send_state(from, digest.round, true, true, {}, {});
+  // Half a second's ration may be used ahead.
+  if (served_until_ > shared_.now + std::chrono::milliseconds{500}) return;
   const auto& members = shared_.table.all();
   const auto chunks = (members.size() + limits::kSyncEntries - 1) / limits::kSyncEntries;
   wire::SyncNeed need;
@@ -29,7 +31,7 @@ void Syncer::on_digest(const MemberRecord& from, const wire::SyncDigest& digest)
     need.entries.push_back(
         {member.id(), update_kind(member.state), member.numbers(), member.advert_version});
     if (need.entries.size() < limits::kSyncEntries && i + 1 < members.size()) continue;
-    shared_.send(from, need);
+    serve(from, need);
     need.entries.clear();
     need.chunk += 1;
   }
@@ -113,8 +115,19 @@ void Syncer::send_state(const MemberRecord& to, std::uint64_t round, bool answer
     state.wanted.assign(first, first + static_cast<std::ptrdiff_t>(more));
     asked += more;
     state.last = last && at == updates.size() && asked == wanted.size();
-    shared_.send(to, state);
+    if (answer) {
+      serve(to, state);
+    } else {
+      shared_.send(to, state);
+    }
   } while (at < updates.size() || asked < wanted.size());
+}
+
+void Syncer::serve(const MemberRecord& to, const wire::MemberMessage& message) {
+  shared_.send(to, message);
+  const auto bytes = std::get<SendMember>(shared_.outputs.back()).message.size();
+  constexpr auto kEach = Nanos{std::chrono::seconds{1}} / kServedBytes;
+  served_until_ = std::max(served_until_, shared_.now) + kEach * static_cast<std::int64_t>(bytes);
 }
 
 std::vector<NodeId> Syncer::tick() {

@@ -6,6 +6,10 @@
 //              -> SyncState ...        this you lack; these I want
 //              <- SyncState ...        here they are; the one marked last ends it
 //
+// Answers that cost much are rationed: a seed through which hundreds join at once stays silent
+// beyond kServedBytes a second, and who gets no answer asks somebody else. Equal views are always
+// answered.
+//
 // Only the initiator keeps anything, for Profile::reply_timeout at a time, and the answering node
 // nothing. What updates do to the view is the owner's: it applies them and then passes the message
 // here.
@@ -20,6 +24,8 @@ namespace headrace {
 
 class Syncer final {
  public:
+  static constexpr std::int64_t kServedBytes = 1'000'000;  // a second, to all together
+
   explicit Syncer(Shared& shared) : shared_(shared), last_round_(shared.first_number()) {}
 
   // Nothing if one with that member runs already, or Profile::concurrent_syncs do.
@@ -48,11 +54,14 @@ class Syncer final {
 
   void compare(Round& round, const wire::SyncEntry& entry);
   void add_all(const MemberRecord& member, std::vector<wire::Update>& updates) const;
+  // Sends an answer, and takes it from the ration.
+  void serve(const MemberRecord& to, const wire::MemberMessage& message);
   void send_state(const MemberRecord& to, std::uint64_t round, bool answer, bool last,
                   std::vector<wire::Update> updates, std::vector<NodeId> wanted);
 
   Shared& shared_;
   std::uint64_t last_round_;
+  MonoTime served_until_{};  // the ration is used up until then
   std::map<std::uint64_t, Round> rounds_;
 };
 

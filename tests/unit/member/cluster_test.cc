@@ -189,6 +189,41 @@ TEST_CASE("a node with many seeds is ready once it has compared its view with ea
   CHECK(last->live() == 9);
 }
 
+TEST_CASE("a member answers only so many syncs a second, and whoever has the same view always") {
+  Cluster cluster(17);
+  cluster.start(0);
+  auto& node = cluster[0];
+  const auto about = std::make_shared<const wire::Description>();
+  wire::Gossip gossip;
+  for (std::uint64_t n = 0; n < 1'000; ++n) {
+    wire::Update update;
+    update.id = NodeId::from_halves(1'000'000 + n, 1);
+    update.numbers = {1, 0};
+    update.about = about;
+    gossip.updates.push_back(update);
+  }
+  const auto from = gossip.updates[0].id;
+  REQUIRE(node->receive(cluster.now, from, wire::encode_member(gossip)));
+  node->take_outputs();
+  const auto sent = [&](std::uint64_t hash) {
+    REQUIRE(node->receive(cluster.now, from, wire::encode_member(wire::SyncDigest{1, hash})));
+    std::size_t bytes = 0;
+    for (const auto& output : node->take_outputs()) {
+      if (const auto* send = std::get_if<SendMember>(&output)) bytes += send->message.size();
+    }
+    return bytes;
+  };
+  const auto ration = static_cast<std::size_t>(Syncer::kServedBytes);
+  std::size_t bytes = 0;
+  for (int i = 0; i < 1'000; ++i) bytes += sent(7);
+  CHECK(bytes > ration / 2);
+  CHECK(bytes < ration);
+  CHECK(sent(7) == 0);
+  CHECK(sent(node->view_hash()) > 0);
+  cluster.now += 1s;
+  CHECK(sent(7) > 20'000);
+}
+
 TEST_CASE("who hears nothing half of the time is not declared dead each time") {
   Cluster cluster(16);
   form(cluster, 10);
