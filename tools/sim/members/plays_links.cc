@@ -1,5 +1,5 @@
 // Loss, and members that do not reach each other.
-#include <memory>
+#include <algorithm>
 
 #include "tools/sim/members/plays.h"
 #include "tools/sim/members/plays_common.h"
@@ -45,6 +45,7 @@ MemberFigures split_shortly(MemberWorld& world, std::chrono::seconds time) {
   world.run(time);
   world.network.cut = nullptr;
   const auto end = world.now();
+  world.run(2s);  // after a second nobody suspects anybody yet
   const bool agreed = world.run_until(120s, [&] { return world.agreed(); });
   const auto took = world.now() - end;
   world.run(30s);
@@ -85,7 +86,9 @@ MemberFigures cut(MemberWorld& world, Place count) {
   world.network.cut = [hub = places[0], far = std::move(far)](Place from, Place to) {
     return (from == hub && far[to]) || (to == hub && far[from]);
   };
-  world.run(300s);
+  // Up to a thousand members, long enough for each to probe each.
+  const auto round = world.profile().probe_interval * std::min<Place>(world.size(), 1'000);
+  world.run(std::max<Nanos>(300s, round + round / 10));
   return {count_of("deaths", world.watch.deaths, 0),
           count_of("suspicions, over all views", world.watch.suspicions)};
 }
