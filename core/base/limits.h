@@ -95,6 +95,14 @@ inline constexpr std::size_t kEventQueueBytes = 64 << 20;   // waiting for socke
 inline constexpr std::size_t kRegistrationQueueBytes = 8 << 20;  // waiting for one registration's callbacks: two windows
 inline constexpr std::size_t kGoneTold = 1'024;             // topics that one sender was told are gone; then told anew
 
+// Selectors: whoever registers has them evaluated at every publisher, so each costs little.
+inline constexpr std::size_t kSelectorBytes = 8'192;        // as written, and in the canonical form
+inline constexpr std::size_t kSelectorDepth = 64;           // of parentheses, signs and NOTs: bounds the stack
+inline constexpr std::size_t kSelectorNodes = 1'024;        // operands and operators: some 10 ns each
+inline constexpr std::size_t kSelectorNames = 64;           // different parameters and fields
+inline constexpr std::size_t kSelectorInList = 512;         // texts of one IN
+inline constexpr std::size_t kSelectorLikeSteps = 256;      // characters of one pattern: each may cost a pass over the text
+
 // Clients.
 inline constexpr std::size_t kClientCalls = 16'384;         // of one client, not yet answered: an eighth of a second's adds
 inline constexpr std::size_t kClientCallBytes = 64 << 20;   // payloads of these; one payload always fits
