@@ -164,7 +164,7 @@ Result<T> Value::copy(std::string_view expected) const {
 
 template <typename T>
 Result<T> Value::as_integer() const {
-  const auto narrow = [this](auto number) -> Result<T> {
+  const auto narrow = [](auto number) -> Result<T> {
     if (std::in_range<T>(number)) return static_cast<T>(number);
     return fail(Code::kInvalid, "expected an integer from " +
                                     std::to_string(std::numeric_limits<T>::min()) + " to " +
