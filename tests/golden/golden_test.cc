@@ -8,6 +8,7 @@
 #include "core/event/registration_advert.h"
 #include "core/job/info_codec.h"
 #include "core/peer/node_advert.h"
+#include "core/wire/beacon.h"
 #include "core/wire/blob.h"
 #include "core/wire/call.h"
 #include "core/wire/event.h"
@@ -460,6 +461,17 @@ TEST_CASE("What a reply says of jobs has the bytes of the specification") {
   CHECK(read->front().finished == info.finished);
   CHECK(read->front().result == info.result);
   CHECK(read->front().errors == info.errors);
+}
+
+TEST_CASE("The beacon has the bytes of the specification") {
+  const BeaconPacket packet{cluster_hash("default"), kOne, Bytes(32, '\x55'), "10.0.0.1", 7420};
+  Bytes bytes;
+  encode(bytes, packet);
+  CHECK(to_hex(bytes) == to_hex(golden("beacon")));
+  const auto read = decode_beacon(golden("beacon"));
+  REQUIRE(read);
+  CHECK((read->cluster == packet.cluster && read->node == kOne && read->key == packet.key));
+  CHECK((read->host == "10.0.0.1" && read->port == 7420));
 }
 
 }  // namespace headrace::wire
