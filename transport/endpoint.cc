@@ -18,9 +18,18 @@ bool is_ipv4(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
 
+constexpr std::size_t kZoneBytes = 15;  // of an interface's name
+
+// With a zone only if it is link-local: there the address alone does not say which link.
 bool is_ipv6_address(const std::string& host) {
   in6_addr address{};
-  return inet_pton(AF_INET6, host.c_str(), &address) == 1;
+  const auto percent = host.find('%');
+  if (inet_pton(AF_INET6, host.substr(0, percent).c_str(), &address) != 1) return false;
+  if (percent == std::string::npos) return true;
+  const auto zone = host.substr(percent + 1);
+  const auto in_zone = [](char c) { return c > ' ' && c < 0x7F && c != '%' && c != '/'; };
+  return IN6_IS_ADDR_LINKLOCAL(&address) && !zone.empty() && zone.size() <= kZoneBytes &&
+         std::all_of(zone.begin(), zone.end(), in_zone);
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -92,6 +101,8 @@ std::string Endpoint::text() const {
   text += is_ipv6() ? "[" + host + "]" : host;
   return text + ":" + (port == 0 ? "*" : std::to_string(port));
 }
+
+bool Endpoint::is_numeric() const { return is_ipv4(host) || is_ipv6_address(host); }
 
 bool Endpoint::is_wildcard() const {
   if (host == "*" || host == "0.0.0.0") return true;

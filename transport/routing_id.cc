@@ -27,6 +27,11 @@ RoutingId RoutingId::new_client() {
   return id;
 }
 
+std::optional<NodeId> RoutingId::node() const {
+  if (bytes_[0] != kPeer) return {};
+  return NodeId::from_raw(raw().substr(1));
+}
+
 std::optional<RoutingId> RoutingId::parse(BytesView raw) {
   constexpr std::size_t kGivenBytes = 5;  // of an id that libzmq makes
   if (raw.size() == kGivenBytes && raw[0] == '\0') return nameless();

@@ -32,6 +32,8 @@ class RoutingId final {
   // Nothing for an id of another make.
   static std::optional<RoutingId> parse(BytesView raw);
 
+  // Whose DEALER it is; nothing for a client or a nameless one.
+  std::optional<NodeId> node() const;
   bool is_client() const { return bytes_[0] == kClient; }
   BytesView raw() const { return {bytes_.data(), bytes_.size()}; }
 

@@ -153,7 +153,7 @@ Result<zmq::socket_t> make_dealer(zmq::context_t& context, wire::Lane lane, cons
 }
 
 Result<void> dial(zmq::socket_t& dealer, const Endpoint& to) {
-  dealer.set(zmq::sockopt::ipv6, to.is_ipv6());
+  dealer.set(zmq::sockopt::ipv6, to.is_ipv6() || to.name_is_ipv6);
   if (zmq_connect(dealer.handle(), to.text().c_str()) == 0) return {};
   return fail(Code::kInvalid, "cannot dial " + to.text() + ": " + zmq_strerror(zmq_errno()));
 }

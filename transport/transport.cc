@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/endings.h"
+#include "transport/file_limit.h"
 #include "transport/sockets.h"
 #include "transport/waker.h"
 
@@ -18,12 +20,17 @@ namespace headrace::transport {
 namespace {
 
 constexpr int kIoThreads = 2;
+// For libzmq's threads, the ROUTERs and what watches them, with some to spare.
+constexpr std::size_t kDescriptorsToStart = 24;
 // A DEALER that is closed to make room may still hold mail for a peer that is alive.
 constexpr Millis kEvictLinger{250};
 constexpr Nanos kLongestWait = std::chrono::hours(1);
 
 // Ages only; sampled once a turn.
 MonoTime now() { return MonoTime{std::chrono::steady_clock::now().time_since_epoch()}; }
+
+constexpr Lane kLanes[] = {Lane::kControl, Lane::kData};
+constexpr std::size_t kFirstWatched = 4;  // behind the waker, the ROUTERs and the endings
 
 std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 
@@ -58,7 +65,9 @@ Sent sent(Put put) {
 class Transport::Impl {
  public:
   explicit Impl(const TransportOptions& options)
-      : options_(options), context_(kIoThreads, static_cast<int>(2 * options.max_dealers + 64)) {}
+      : options_(options),
+        traffic_(options.traffic ? options.traffic : std::make_shared<Traffic>()),
+        context_(kIoThreads, static_cast<int>(2 * (options.max_control + options.max_data) + 64)) {}
   ~Impl() { close(Millis{0}); }
 
   bool is_ours() const { return pid_ == getpid(); }
@@ -71,6 +80,7 @@ class Transport::Impl {
   Sent send(LinkId id, Lane lane, Bytes& frame);
   Sent reply(const RoutingId& client, Bytes& frame);
   Turn poll(Nanos at_most, TransportEvents& events);
+  void watch(std::span<const int> fds) { watched_.assign(fds.begin(), fds.end()); }
   void close(Millis flush);
 
   Endpoint control_at_;
@@ -87,30 +97,40 @@ class Transport::Impl {
 
   Dealer* dealer_of(const LaneOf& lane);
   Result<void> open_dealer(Link& link, Lane lane);
-  void drop_dealer(std::optional<Dealer>& dealer, Millis linger);
-  void evict_oldest();
+  void drop_dealer(std::optional<Dealer>& dealer, Lane lane, Millis linger);
+  void close_spare();
+  bool evict_oldest(Lane lane);
+  void make_room(Lane lane);
+  void count_sent(std::size_t bytes);
+  void gather_items();
   void tell_room(TransportEvents& events);
   bool drain(Lane lane, TransportEvents& events);
 
   const TransportOptions options_;
+  const std::shared_ptr<Traffic> traffic_;
   const pid_t pid_ = getpid();
   zmq::context_t context_;
   std::array<zmq::socket_t, 2> routers_;
+  Endings endings_;                       // of control
+  std::array<std::size_t, 2> dealers_{};  // open
   std::unordered_map<LinkId, Link> links_;
   std::uint64_t links_made_ = 0;
   // Numbers the DEALERs. Not from 0: a node restarted, or its twin, must not meet the names of the
   // other.
   std::uint32_t dealers_made_ = std::random_device{}();
   std::vector<LaneOf> full_;  // lanes whose owner waits for on_room()
+  std::vector<int> watched_;
   std::vector<zmq_pollitem_t> items_;
   MonoTime now_ = now();
 };
 
 Result<void> Transport::Impl::bind() {
+  if (auto enough = check_descriptors(kDescriptorsToStart); !enough) return enough;
   control_at_ = options_.listen;
   auto control = bind_router(context_, Lane::kControl, control_at_);
   if (!control) return fail(control.error());
   routers_[0] = std::move(*control);
+  if (auto watching = endings_.open(context_, routers_[0]); !watching) return watching;
   data_at_ = control_at_;
   ++data_at_.port;  // 65535 + 1 is 0, a free one
   auto data = bind_router(context_, Lane::kData, data_at_);
@@ -141,52 +161,85 @@ Result<void> Transport::Impl::set_data_endpoint(LinkId id, const Endpoint& data)
   auto& endpoint = found->second.endpoints[index(Lane::kData)];
   if (endpoint == data) return {};
   endpoint = data;
-  drop_dealer(found->second.dealers[index(Lane::kData)], Millis{0});
+  drop_dealer(found->second.dealers[index(Lane::kData)], Lane::kData, Millis{0});
   return {};
 }
 
 void Transport::Impl::close_link(LinkId id) {
   const auto found = links_.find(id);
   if (found == links_.end()) return;
-  for (auto& dealer : found->second.dealers) drop_dealer(dealer, Millis{0});
+  for (const auto lane : kLanes) drop_dealer(found->second.dealers[index(lane)], lane, Millis{0});
   links_.erase(found);
   std::erase_if(full_, [id](const LaneOf& lane) { return lane.link == id; });
 }
 
 void Transport::Impl::close_idle(Nanos idle) {
   for (auto& [id, link] : links_) {
-    for (auto& dealer : link.dealers) {
-      if (dealer && !dealer->full && now_ - dealer->used >= idle) drop_dealer(dealer, kEvictLinger);
+    for (const auto lane : kLanes) {
+      auto& dealer = link.dealers[index(lane)];
+      if (dealer && !dealer->full && now_ - dealer->used >= idle) {
+        drop_dealer(dealer, lane, kEvictLinger);
+      }
     }
+  }
+  close_spare();
+}
+
+// The oldest first.
+void Transport::Impl::close_spare() {
+  if (dealers_[index(Lane::kControl)] <= options_.kept_control) return;
+  std::vector<std::optional<Dealer>*> silent;
+  for (auto& [id, link] : links_) {
+    auto& dealer = link.dealers[index(Lane::kControl)];
+    if (dealer && !dealer->full && now_ - dealer->used >= options_.spare_after) {
+      silent.push_back(&dealer);
+    }
+  }
+  std::sort(silent.begin(), silent.end(),
+            [](const auto* a, const auto* b) { return (*a)->used < (*b)->used; });
+  for (auto* dealer : silent) {
+    if (dealers_[index(Lane::kControl)] <= options_.kept_control) return;
+    drop_dealer(*dealer, Lane::kControl, kEvictLinger);
   }
 }
 
-void Transport::Impl::drop_dealer(std::optional<Dealer>& dealer, Millis linger) {
+void Transport::Impl::drop_dealer(std::optional<Dealer>& dealer, Lane lane, Millis linger) {
   if (!dealer) return;
   close_socket(dealer->socket, linger);
   dealer.reset();
+  --dealers_[index(lane)];
   --stats_.dealers;
 }
 
-void Transport::Impl::evict_oldest() {
+// False if none is open.
+bool Transport::Impl::evict_oldest(Lane lane) {
   std::optional<Dealer>* oldest = nullptr;
   for (auto& [id, link] : links_) {
-    for (auto& dealer : link.dealers) {
-      if (dealer && (!oldest || dealer->used < (*oldest)->used)) oldest = &dealer;
-    }
+    auto& dealer = link.dealers[index(lane)];
+    if (dealer && (!oldest || dealer->used < (*oldest)->used)) oldest = &dealer;
   }
-  if (!oldest) return;
-  drop_dealer(*oldest, kEvictLinger);
+  if (!oldest) return false;
+  drop_dealer(*oldest, lane, kEvictLinger);
   ++stats_.evicted;
+  return true;
+}
+
+void Transport::Impl::make_room(Lane lane) {
+  const auto most = lane == Lane::kControl ? options_.max_control : options_.max_data;
+  while (dealers_[index(lane)] >= std::max<std::size_t>(most, 1)) evict_oldest(lane);
+  if (!descriptors_run_out(limits::kDescriptorReserve)) return;
+  ++stats_.starved;
+  if (!evict_oldest(lane)) evict_oldest(lane == Lane::kControl ? Lane::kData : Lane::kControl);
 }
 
 Result<void> Transport::Impl::open_dealer(Link& link, Lane lane) {
-  while (stats_.dealers >= std::max<std::size_t>(options_.max_dealers, 1)) evict_oldest();
+  make_room(lane);
   auto socket = make_dealer(context_, lane, RoutingId::peer(options_.node, dealers_made_++),
                             Threads::kOneForEachLane);
   if (!socket) return fail(socket.error());
   if (auto dialled = dial(*socket, *link.endpoints[index(lane)]); !dialled) return dialled;
   link.dealers[index(lane)].emplace(Dealer{std::move(*socket), now_, false});
+  ++dealers_[index(lane)];
   ++stats_.dealers;
   return {};
 }
@@ -204,8 +257,12 @@ Sent Transport::Impl::send(LinkId id, Lane lane, Bytes& frame) {
   auto& dealer = found->second.dealers[index(lane)];
   if (!dealer && !open_dealer(found->second, lane)) return Sent::kClosed;
   if (dealer->full) return Sent::kFull;
+  const auto size = frame.size();
   const auto outcome = put_frame(dealer->socket, frame, spare_);
-  if (outcome == Put::kDone) dealer->used = now_;
+  if (outcome == Put::kDone) {
+    dealer->used = now_;
+    count_sent(size);
+  }
   if (outcome == Put::kFull) {
     dealer->full = true;
     full_.push_back({id, lane});
@@ -216,14 +273,31 @@ Sent Transport::Impl::send(LinkId id, Lane lane, Bytes& frame) {
 Sent Transport::Impl::reply(const RoutingId& client, Bytes& frame) {
   // A peer is never answered here, whatever its routing id asks for.
   if (!client.is_client() || !routers_[0]) return Sent::kClosed;
-  return sent(put_frame_to(routers_[0], client, frame));
+  const auto size = frame.size();
+  const auto outcome = put_frame_to(routers_[0], client, frame);
+  if (outcome == Put::kDone) count_sent(size);
+  return sent(outcome);
+}
+
+void Transport::Impl::count_sent(std::size_t bytes) {
+  traffic_->sent_frames.fetch_add(1, std::memory_order_relaxed);
+  traffic_->sent_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void Transport::Impl::gather_items() {
+  items_.clear();
+  items_.push_back({nullptr, waker_.fd(), ZMQ_POLLIN, 0});
+  for (auto& router : routers_) items_.push_back({router.handle(), 0, ZMQ_POLLIN, 0});
+  items_.push_back({endings_.handle(), 0, ZMQ_POLLIN, 0});
+  for (const int fd : watched_) {
+    if (fd >= 0) items_.push_back({nullptr, fd, ZMQ_POLLIN, 0});
+  }
 }
 
 Turn Transport::Impl::poll(Nanos at_most, TransportEvents& events) {
   if (!routers_[0]) return {};
-  items_.clear();
-  items_.push_back({nullptr, waker_.fd(), ZMQ_POLLIN, 0});
-  for (auto& router : routers_) items_.push_back({router.handle(), 0, ZMQ_POLLIN, 0});
+  gather_items();
+  const auto fixed = items_.size();
   for (const auto& lane : full_) {
     // Its DEALER was closed meanwhile: the next one has room.
     const auto* dealer = dealer_of(lane);
@@ -236,6 +310,13 @@ Turn Transport::Impl::poll(Nanos at_most, TransportEvents& events) {
   if (ready > 0) {
     turn.woken = items_[0].revents != 0 && waker_.clear();
     const bool data_ready = items_[2].revents != 0;
+    // Before the frames: one of them may come over a descriptor that was another's.
+    if (items_[3].revents != 0) {
+      for (const auto& node : endings_.take()) events.on_ended(node);
+    }
+    for (auto at = kFirstWatched; at < fixed; ++at) {
+      if (items_[at].revents != 0) events.on_readable(items_[at].fd);
+    }
     if (items_[1].revents != 0) turn.more = drain(Lane::kControl, events);
     if (data_ready && drain(Lane::kData, events)) turn.more = true;
   }
@@ -281,6 +362,9 @@ bool Transport::Impl::drain(Lane lane, TransportEvents& events) {
       ++stats_.malformed;
       continue;
     }
+    if (lane == Lane::kControl) endings_.heard(*from, body);
+    traffic_->received_frames.fetch_add(1, std::memory_order_relaxed);
+    traffic_->received_bytes.fetch_add(body.size(), std::memory_order_relaxed);
     events.on_frame(lane, *from, Frame(std::move(body)));
   }
   return true;
@@ -288,11 +372,12 @@ bool Transport::Impl::drain(Lane lane, TransportEvents& events) {
 
 void Transport::Impl::close(Millis flush) {
   for (auto& [id, link] : links_) {
-    for (auto& dealer : link.dealers) drop_dealer(dealer, flush);
+    for (const auto lane : kLanes) drop_dealer(link.dealers[index(lane)], lane, flush);
   }
   links_.clear();
   full_.clear();
   for (auto& router : routers_) close_socket(router, flush);
+  endings_.close();
   context_.close();  // waits for the flush, and until the ports are free
 }
 
@@ -329,6 +414,7 @@ Turn Transport::poll(Nanos at_most, TransportEvents& events) {
   return impl_->poll(at_most, events);
 }
 std::vector<Bytes> Transport::take_spare() { return impl_->spare_->take(); }
+void Transport::watch(std::span<const int> fds) { impl_->watch(fds); }
 void Transport::wake() { impl_->waker_.wake(); }
 TransportStats Transport::stats() const { return impl_->stats_; }
 void Transport::close(Millis flush) { impl_->close(flush); }

@@ -4,7 +4,7 @@
 // Two ROUTERs are bound, control and data, each with a libzmq I/O thread of its own, so that
 // control never waits behind bulk. To each peer there is a link: up to two DEALERs, one for each
 // lane, opened by the first send and closed when idle, when the link is closed, or when more than
-// `max_dealers` are open (the least recently used goes). A peer is never answered on a ROUTER:
+// allowed are open or descriptors run out (the least recently used of the lane goes). A peer is never answered on a ROUTER:
 // libzmq 4.3.4 aborts or loses mail when one ROUTER both dials and accepts. Clients bind nothing,
 // so they alone are answered, on the control ROUTER.
 //
@@ -21,10 +21,12 @@
 // alone.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/base/bytes.h"
@@ -50,12 +52,24 @@ enum class Sent : std::uint8_t {
   kClosed,  // no such link or client, or the lane's address is not known; the frame is untouched
 };
 
+// Frames of both lanes, without what ZeroMQ and TCP put around them. Written by the loop thread, read
+// by any.
+struct Traffic {
+  std::atomic<std::uint64_t> sent_frames{0}, sent_bytes{0};
+  std::atomic<std::uint64_t> received_frames{0}, received_bytes{0};
+};
+
 struct TransportOptions {
   NodeId node{};
   // Where control listens. Port 0: a free one. Data takes the next port up, or a free one if that
   // is taken.
   Endpoint listen{"127.0.0.1", 0};
-  std::size_t max_dealers = limits::kDealers;
+  std::size_t max_control = limits::kDealers;
+  std::size_t max_data = limits::kDealers;
+  // Beyond so many, control DEALERs that have been silent for that long are closed.
+  std::size_t kept_control = limits::kControlKept;
+  Nanos spare_after = std::chrono::seconds(5);
+  std::shared_ptr<Traffic> traffic{};  // counts there, if somebody wants to look on
 };
 
 // Called inside poll(), on the loop thread. It may call anything of the Transport but poll() and
@@ -67,6 +81,10 @@ class TransportEvents {
   virtual void on_frame(Lane lane, const RoutingId& from, Frame frame) = 0;
   // A lane whose last send was kFull takes frames again.
   virtual void on_room(LinkId link, Lane lane) = 0;
+  // A control connection from that node has ended: its process, or just its need for one.
+  virtual void on_ended(const NodeId& /*node*/) {}
+  // One of watch()'s has become readable.
+  virtual void on_readable(int /*fd*/) {}
 };
 
 struct Turn {
@@ -78,6 +96,7 @@ struct Turn {
 struct TransportStats {
   std::uint64_t malformed = 0;  // dropped: not one part, or from a routing id that is none of ours
   std::uint64_t evicted = 0;    // DEALERs closed to make room for others
+  std::uint64_t starved = 0;    // not opened, or at another's cost: too few descriptors
   std::size_t dealers = 0;      // open now
 };
 
@@ -100,8 +119,8 @@ class Transport final {
   Result<void> set_data_endpoint(LinkId link, const Endpoint& data);
   // What is queued is lost. A link that is not there is fine.
   void close_link(LinkId link);
-  // Closes the DEALERs that nothing was sent over for `idle` and that hold nothing back; their
-  // links stay.
+  // Closes the DEALERs that nothing was sent over for `idle` and that hold nothing back, and those
+  // of control beyond what is kept; their links stay.
   void close_idle(Nanos idle);
 
   // Frames over limits::kFrameBytes are a fault of the caller's. Large ones are not copied.
@@ -116,6 +135,8 @@ class Transport final {
   // (rounded up to milliseconds); then hands over what is waiting, control first, up to
   // limits::kTurnFrames and limits::kTurnBytes a lane. A signal ends the wait.
   Turn poll(Nanos at_most, TransportEvents& events);
+  // What poll() waits for besides, until the next call of this; negative ones are passed over.
+  void watch(std::span<const int> fds);
   // Ends the wait of poll(), or the next one. Any thread, until the Transport is destroyed.
   void wake();
 

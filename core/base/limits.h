@@ -65,7 +65,11 @@ inline constexpr std::size_t kLinksBytes = 128 << 20;
 inline constexpr std::size_t kJoinedBytes = 4 << 20;
 
 // Sockets. A DEALER costs two descriptors here and one at the peer.
-inline constexpr std::size_t kDealers = 1'024;              // open at a time; the least recently used makes room
+// Open at a time; the least recently used makes room. Of control fewer are kept once they are silent: whom one talks to
+// at rest changes with each probe. Evicting what is busy instead makes each message a dial.
+inline constexpr std::size_t kDealers = 1'024;              // of each lane
+inline constexpr std::size_t kControlKept = 128;
+inline constexpr std::size_t kDescriptorReserve = 24;       // left to others: files of the store, those who dial in
 inline constexpr int kControlFrames = 1'000;                // queued on a control connection, each way
 inline constexpr int kDataFrames = 64;                      // queued on a data connection, each way: 4 MiB of full batches
 inline constexpr std::size_t kTurnFrames = 1'000;           // taken from a lane before the loop sees to its timers

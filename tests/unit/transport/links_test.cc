@@ -220,6 +220,38 @@ TEST_CASE("idle DEALERs are closed, busy ones stay, and a link outlives its DEAL
   CHECK(turn_until(b, inbox, [&] { return inbox.mail.size() == 2; }));
 }
 
+TEST_CASE("of many control DEALERs those that are silent are closed, down to what is kept") {
+  auto opened = Transport::open({.node = node_id(1),
+                                 .listen = {"127.0.0.1", 0},
+                                 .kept_control = 2,
+                                 .spare_after = Millis{20}});
+  REQUIRE(opened);
+  auto& a = *opened;
+  auto b = open_node(2);
+  Inbox sender;
+  Inbox inbox;
+  std::vector<LinkId> links;
+  for (int i = 0; i < 5; ++i) {
+    links.push_back(link_to(a, b));
+    Bytes frame = "x";
+    REQUIRE(a.send(links.back(), Lane::kControl, frame) == Sent::kQueued);
+    frame = "y";
+    REQUIRE(a.send(links.back(), Lane::kData, frame) == Sent::kQueued);
+  }
+  a.close_idle(std::chrono::hours(1));
+  CHECK(a.stats().dealers == 10);  // all are busy
+  const auto silent = std::chrono::steady_clock::now() + Millis{25};
+  while (std::chrono::steady_clock::now() < silent) a.poll(Millis{5}, sender);
+  Bytes frame = "z";
+  REQUIRE(a.send(links.front(), Lane::kControl, frame) == Sent::kQueued);
+  a.close_idle(std::chrono::hours(1));
+  CHECK(a.stats().dealers == 7);
+  // The one that spoke last is among those that stayed.
+  a.poll(Millis{5}, sender);
+  CHECK(a.stats().evicted == 0);
+  CHECK(turn_until(b, inbox, [&] { return inbox.mail.size() == 11; }));
+}
+
 TEST_CASE("frames in several parts and from strangers are dropped and counted") {
   auto node = open_node(1);
   zmq::context_t context;

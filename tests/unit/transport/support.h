@@ -27,15 +27,22 @@ class Inbox final : public TransportEvents {
     mail.push_back({lane, from, std::move(frame)});
   }
   void on_room(LinkId link, Lane lane) override { room.emplace_back(link, lane); }
+  void on_ended(const NodeId& node) override { ended.push_back(node); }
+  void on_readable(int fd) override { readable.push_back(fd); }
 
   std::vector<Mail> mail;
   std::vector<std::pair<LinkId, Lane>> room;
+  std::vector<NodeId> ended;
+  std::vector<int> readable;
 };
 
 inline NodeId node_id(std::uint64_t n) { return NodeId::from_halves(0xabcd, n); }
 
 inline Transport open_node(std::uint64_t n, std::uint16_t port = 0, std::size_t max_dealers = 64) {
-  auto opened = Transport::open({node_id(n), Endpoint{"127.0.0.1", port}, max_dealers});
+  auto opened = Transport::open({.node = node_id(n),
+                                 .listen = Endpoint{"127.0.0.1", port},
+                                 .max_control = max_dealers,
+                                 .max_data = max_dealers});
   INFO((opened ? std::string() : opened.error().message));
   REQUIRE(opened.has_value());
   return std::move(*opened);
