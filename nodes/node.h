@@ -51,6 +51,12 @@ struct NodeOptions {
   std::string cluster{"default"};   // nodes of another cluster are not heard
   std::map<std::string, std::string> tags{};
   bool insecure = false;  // needed to listen off loopback
+  // Nodes of one cluster find each other by a beacon: those of this machine, or with `lan` those of
+  // the network, on all of whose interfaces such a node listens.
+  bool lan = false;
+  bool beacon = true;
+  // UDP; the same in all of them. 0: $HEADRACE_BEACON, a port or `off`, else 7420.
+  std::uint16_t beacon_port = 0;
 };
 
 struct Event {

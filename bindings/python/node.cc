@@ -62,7 +62,8 @@ std::map<std::string, std::string> to_tags(const py::object& tags) {
 
 NodeObject open(const py::object& name, const std::optional<std::filesystem::path>& data,
                 const py::object& listen, const py::object& join, const py::object& owner,
-                const py::object& cluster, const py::object& tags, bool insecure) {
+                const py::object& cluster, const py::object& tags, bool insecure, bool lan,
+                bool beacon) {
   NodeOptions options;
   options.name = text_or_empty(name, "name");
   if (data) options.data = *data;
@@ -72,6 +73,8 @@ NodeObject open(const py::object& name, const std::optional<std::filesystem::pat
   options.cluster = to_text(cluster, "cluster");
   options.tags = to_tags(tags);
   options.insecure = insecure;
+  options.lan = lan;
+  options.beacon = beacon;
   auto node = OpenNode::open(std::move(options));
   return {node, py::cast(JobsObject{node})};
 }
@@ -234,7 +237,7 @@ void bind_life(NodeClass& node) {
            py::arg("data") = py::none(), py::arg("listen") = py::none(),
            py::arg("join") = py::tuple(), py::arg("owner") = py::none(),
            py::arg("cluster") = "default", py::arg("tags") = py::none(),
-           py::arg("insecure") = false)
+           py::arg("insecure") = false, py::arg("lan") = false, py::arg("beacon") = true)
       .def(
           "close",
           [](const NodeObject& self, const py::object& drain) {

@@ -108,6 +108,17 @@ void Membership::link_refused(MonoTime now, NodeId node) {
   finish();
 }
 
+void Membership::heard_of(MonoTime now, NodeId node, const std::string& endpoint) {
+  constexpr std::size_t kGreeters =
+      4;  // expected, of all who hear it; what is missed is said again
+  const MemberRecord* member = shared_.table.find(node);
+  if (left_ || node == shared_.self_id || (member != nullptr && member->live())) return;
+  if (shared_.random.below(shared_.table.live()) >= kGreeters) return;
+  begin(now);
+  joiner_.hello(endpoint, member);
+  finish();
+}
+
 void Membership::held_up(MonoTime now, Nanos duration) {
   begin(now);
   shared_.suspicions.shift(duration);

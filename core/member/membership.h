@@ -66,6 +66,9 @@ class Membership final {
   // listens there. Others are asked at once; if none reaches it, its suspicion is short
   // (Profile::refused_suspicion).
   void link_refused(MonoTime now, NodeId node);
+  // Somebody says that `node` is at `endpoint`. Says hello there if it is not known as live; of a
+  // large cluster a few members do.
+  void heard_of(MonoTime now, NodeId node, const std::string& endpoint);
   // The caller's loop stood still that long: nobody is to blame for what did not arrive. All
   // deadlines move.
   void held_up(MonoTime now, Nanos duration);

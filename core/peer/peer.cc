@@ -58,6 +58,10 @@ void Peer::on_job_ended(const job::Now& now, job::RunId run, JobEnd end, Nanos t
 
 void Peer::on_refused(const job::Now& now, const NodeId& node) { membership_.link_refused(now.mono, node); }
 
+void Peer::on_heard_of(const job::Now& now, const NodeId& node, const std::string& endpoint) {
+  membership_.heard_of(now.mono, node, endpoint);
+}
+
 void Peer::held_up(const job::Now& now, Nanos duration) {
   membership_.held_up(now.mono, duration);
   intake_.held_up(duration);

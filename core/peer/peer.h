@@ -65,6 +65,7 @@ class Peer final : private job::Host, private job::IntakeHost {
   void on_read(const job::Now& now, const job::Continuation& continuation);
   void on_job_ended(const job::Now& now, job::RunId run, JobEnd end, Nanos took);
   void on_refused(const job::Now& now, const NodeId& node);  // its connection was redialled and refused
+  void on_heard_of(const job::Now& now, const NodeId& node, const std::string& endpoint);  // by its beacon
   void on_client_gone(const job::Now& now, BytesView client);
   void held_up(const job::Now& now, Nanos duration);
   void set_room(bool room) { room_ = room; }                 // the store takes new work
@@ -104,6 +105,7 @@ class Peer final : private job::Host, private job::IntakeHost {
 
   // --- What it knows.
   bool ready() const { return membership_.ready(); }
+  std::size_t live_members() const { return membership_.live(); }  // this one included
   std::vector<wire::MemberRow> members() const;
   const PeerConfig& config() const { return config_; }
   const job::JobIntake& intake() const { return intake_; }

@@ -21,13 +21,17 @@ constexpr std::string_view kTitle = "headrace identity 1\n";
 constexpr std::string_view kPublic = "public ";
 constexpr std::string_view kSecret = "secret ";
 
-std::optional<NodeId> id_of(const std::string& public_key) {
+std::optional<std::array<unsigned char, kKeyBytes>> decode_key(const std::string& text) {
   std::array<unsigned char, kKeyBytes> key{};
-  if (public_key.size() != kKeyText || zmq_z85_decode(key.data(), public_key.c_str()) == nullptr) {
-    return std::nullopt;
-  }
+  if (text.size() != kKeyText || zmq_z85_decode(key.data(), text.c_str()) == nullptr) return {};
+  return key;
+}
+
+std::optional<NodeId> id_of(const std::string& public_key) {
+  const auto key = decode_key(public_key);
+  if (!key) return std::nullopt;
   std::array<unsigned char, 32> hash{};
-  crypto_generichash(hash.data(), hash.size(), key.data(), key.size(), nullptr, 0);
+  crypto_generichash(hash.data(), hash.size(), key->data(), key->size(), nullptr, 0);
   return NodeId::from_raw({reinterpret_cast<const char*>(hash.data()), 16});
 }
 
@@ -99,6 +103,11 @@ Result<Identity> create(const std::filesystem::path& directory, const std::files
 }
 
 }  // namespace
+
+Bytes Identity::key_bytes() const {
+  const auto key = decode_key(public_key);
+  return key ? Bytes(reinterpret_cast<const char*>(key->data()), key->size()) : Bytes();
+}
 
 Result<Identity> make_identity() {
   if (sodium_init() < 0) return fail(Code::kInternal, "the system gives no random numbers");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/ids.h"
 
@@ -17,6 +18,7 @@ struct Identity {
   NodeId id;               // the first 16 bytes of the BLAKE2b-256 of the public key's 32
   std::string public_key;  // Z85, 40 characters, as libzmq takes them
   std::string secret_key;
+  Bytes key_bytes() const;  // the public key's 32
 };
 
 Result<Identity> make_identity();

@@ -70,6 +70,11 @@ void Links::unreach(const NodeId& node) {
   links_.erase(found);
 }
 
+const std::string* Links::endpoint_of(const NodeId& node) const {
+  const auto found = links_.find(node);
+  return found != links_.end() ? &found->second.reach.control : nullptr;
+}
+
 bool Links::fits(BytesView message) {
   if (message.size() <= wire::kMessageBytes) return true;
   ++stats_.dropped_messages;
@@ -95,16 +100,25 @@ void Links::append(const NodeId& to, wire::Lane lane, BytesView message) {
 
 void Links::append_endpoint(const std::string& endpoint, BytesView message, MonoTime now) {
   if (!fits(message)) return;
-  auto found = dials_.find(endpoint);
+  auto where = transport::Endpoint::parse(endpoint);
+  append_dial(endpoint, where, message, now);
+  if (!where || where->is_numeric()) return;
+  // libzmq takes one address of a name: whoever listens at the other is not kept out for that.
+  where->name_is_ipv6 = true;
+  append_dial(endpoint + " by IPv6", where, message, now);
+}
+
+void Links::append_dial(const std::string& key, const Result<transport::Endpoint>& where,
+                        BytesView message, MonoTime now) {
+  auto found = dials_.find(key);
   if (found == dials_.end()) {
-    const auto where = transport::Endpoint::parse(endpoint);
     const auto id = where ? transport_.open_link(*where) : fail(where.error());
     if (!id) {
       ++stats_.dropped_messages;
       return;
     }
     Dial dial{*id, wire::FrameBuilder(head(NodeId{}, 0)), now};
-    found = dials_.emplace(endpoint, std::move(dial)).first;
+    found = dials_.emplace(key, std::move(dial)).first;
   }
   found->second.used = now;
   found->second.frames.append(message);

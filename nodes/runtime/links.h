@@ -46,6 +46,9 @@ class Links final {
   Result<void> reach(const Reach& reach);
   void unreach(const NodeId& node);
 
+  // Where the node listens; null if it is not reached.
+  const std::string* endpoint_of(const NodeId& node) const;
+
   void append(const NodeId& to, wire::Lane lane, BytesView message);
   void append_endpoint(const std::string& endpoint, BytesView message, MonoTime now);
   void append_client(BytesView routing_id, BytesView message);
@@ -86,6 +89,8 @@ class Links final {
 
   wire::FrameHead head(const NodeId& to, Incarnation incarnation) const;
   bool fits(BytesView message);
+  void append_dial(const std::string& key, const Result<transport::Endpoint>& where,
+                   BytesView message, MonoTime now);
   void flush(Link& link, wire::Lane lane);
   void flush_dial(Dial& dial);
   void drop_all(Link& link);
@@ -96,7 +101,7 @@ class Links final {
   const Self self_;
   std::unordered_map<NodeId, Link> links_;
   std::unordered_map<transport::LinkId, NodeId> nodes_;
-  std::map<std::string, Dial> dials_;
+  std::map<std::string, Dial> dials_;                         // by endpoint; by IPv6 for names too
   std::map<Bytes, wire::FrameBuilder, std::less<>> clients_;  // of this turn
   std::vector<std::pair<NodeId, wire::Lane>> dirty_;
   std::size_t waiting_bytes_ = 0;  // of links_

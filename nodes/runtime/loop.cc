@@ -21,6 +21,7 @@ Loop::Loop(LoopParts parts)
     : parts_(std::move(parts)),
       gate_(parts_.plane),
       inbox_([this] { parts_.transport.wake(); }),
+      discovery_(discovery_options(), discovery_hooks(), new_seed()),
       runs_(parts_.workers,
             [this](JobEnded ended, bool urgent) { inbox_.push(std::move(ended), urgent); }),
       calls_(parts_.done) {}
@@ -64,6 +65,7 @@ void Loop::join(Millis flush) {
 
 void Loop::run() {
   now_ = now();
+  discovery_.start(now_.mono);
   while (!ending_) turn();
   finish();
 }
@@ -75,6 +77,7 @@ void Loop::turn() {
   const bool asleep = parts_.plane.before_sleep() && rest;
   due_ = asleep ? std::max(next_deadline(), slept_at_) : slept_at_;
   awake_ = false;
+  parts_.transport.watch(discovery_.fds());
   const auto turn =
       parts_.transport.poll(due_ == kNever ? std::chrono::hours(1) : due_ - slept_at_, *this);
   parts_.plane.after_sleep();
@@ -96,7 +99,7 @@ void Loop::turn() {
 }
 
 MonoTime Loop::next_deadline() const {
-  auto next = std::min(parts_.plane.next_timer(), open_again_at_);
+  auto next = std::min({parts_.plane.next_timer(), open_again_at_, discovery_.next()});
   if (peer_) next = std::min({next, peer_->next_timer(now_), links_->next_sweep()});
   if (!conditions_.empty()) next = std::min(next, now_.mono + kConditionEvery);
   return next;
@@ -122,6 +125,12 @@ void Loop::on_room(transport::LinkId link, wire::Lane lane) {
   woke_up();
   if (!links_) return;
   if (const auto node = links_->on_room(link, lane)) parts_.plane.on_room(*node);
+}
+
+void Loop::on_ended(const NodeId& node) {
+  woke_up();
+  const auto* endpoint = links_ ? links_->endpoint_of(node) : nullptr;
+  if (endpoint != nullptr) discovery_.ended(node, *endpoint, now_.mono);
 }
 
 // What this node said to itself in the last turn.
@@ -178,6 +187,18 @@ void Loop::tick() {
   if (peer_ && now_.mono >= peer_->next_timer(now_)) peer_->tick(now_);
   if (now_.mono >= parts_.plane.next_timer()) parts_.plane.tick(now_.mono);
   if (links_) links_->sweep(now_.mono);
+  discovery_.tick(now_.mono, peer_ ? peer_->live_members() : 1);
+  note_starvation();
+}
+
+void Loop::note_starvation() {
+  const auto starved = parts_.transport.stats().starved;
+  if (starved_ == 0 && starved > 0) {
+    parts_.note(
+        "descriptors run out: connections that are used least make room for others; "
+        "raise the limit of open files (ulimit -n)");
+  }
+  starved_ = starved;
 }
 
 void Loop::check_conditions() {
@@ -204,6 +225,7 @@ void Loop::finish() {
   }
   calls_.answer_all(closed);
   calls_.flush();
+  discovery_.stop();
   parts_.transport.close(last_flush_);
   clients_.reset();
   peer_.reset();
@@ -227,6 +249,7 @@ void Loop::stop_consuming() {
 void Loop::stop_running() { runs_.stop_all(); }
 
 void Loop::leave() {
+  discovery_.stop();
   if (peer_) peer_->leave(now_);
 }
 

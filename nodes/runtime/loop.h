@@ -22,6 +22,7 @@
 #include "nodes/runtime/board.h"
 #include "nodes/runtime/calls.h"
 #include "nodes/runtime/clients.h"
+#include "nodes/runtime/discovery.h"
 #include "nodes/runtime/event_gate.h"
 #include "nodes/runtime/event_plane.h"
 #include "nodes/runtime/inbox.h"
@@ -117,10 +118,13 @@ class Loop final : private transport::TransportEvents {
   void take(Task& task) { task(*this); }
   void take_own_frames();
   void tick();
+  void note_starvation();
   void check_conditions();
   void finish();
   void on_frame(wire::Lane lane, const transport::RoutingId& from, transport::Frame frame) override;
   void on_room(transport::LinkId link, wire::Lane lane) override;
+  void on_ended(const NodeId& node) override;
+  void on_readable(int) override { discovery_.ready(); }
 
   // loop_actions.cc: what a turn asks for.
   void carry_out(TurnOutput output);
@@ -144,6 +148,9 @@ class Loop final : private transport::TransportEvents {
   void show_members();
 
   // loop_life.cc: the lives of the Peer.
+  static std::uint64_t new_seed();
+  DiscoveryOptions discovery_options() const;
+  DiscoveryHooks discovery_hooks();
   Result<void> begin_life(Incarnation incarnation);
   Storage::Reports reports();
   PeerConfig peer_config(Incarnation incarnation) const;
@@ -174,6 +181,8 @@ class Loop final : private transport::TransportEvents {
   MonoTime open_again_at_ = kNever;
   Millis open_again_pause_{0};
 
+  Discovery discovery_;
+  std::uint64_t starved_ = 0;  // dials without descriptors that were noted
   Runs runs_;
   Calls calls_;
   Bytes registrations_;

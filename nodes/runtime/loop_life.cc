@@ -18,12 +18,42 @@ constexpr Millis kOpenAgainMax{10'000};
 
 }  // namespace
 
+std::uint64_t Loop::new_seed() {
+  std::uint64_t seed = 0;
+  randombytes_buf(&seed, sizeof seed);
+  return seed;
+}
+
+DiscoveryOptions Loop::discovery_options() const {
+  const auto& setup = parts_.setup;
+  const auto& bound = parts_.transport.control_endpoint();
+  DiscoveryOptions options;
+  options.self.cluster = setup.cluster;
+  options.self.node = setup.identity.id;
+  options.self.key = setup.identity.key_bytes();
+  if (bound.is_numeric() && !bound.is_wildcard()) options.self.host = bound.host;
+  options.self.port = bound.port;
+  options.beacon_port = setup.beacon_port;
+  if (setup.options.lan) options.reach = transport::BeaconReach::kLan;
+  return options;
+}
+
+DiscoveryHooks Loop::discovery_hooks() {
+  return {[this](const NodeId& node, const std::string& endpoint) {
+            if (peer_) peer_->on_heard_of(now_, node, endpoint);
+          },
+          [this](const NodeId& node) {
+            if (peer_) peer_->on_refused(now_, node);
+          },
+          [this](const std::string& text) { parts_.note(text); }};
+}
+
 PeerConfig Loop::peer_config(Incarnation incarnation) const {
   const auto& setup = parts_.setup;
   PeerConfig config;
   config.id = setup.identity.id;
   config.incarnation = incarnation;
-  randombytes_buf(&config.seed, sizeof config.seed);
+  config.seed = new_seed();
   config.name = setup.options.name;
   config.cluster = setup.options.cluster;
   config.control_endpoint = setup.control;

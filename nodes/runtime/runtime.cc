@@ -71,8 +71,8 @@ Result<Incarnation> Runtime::make_identity_and_name(Storage* storage) {
 }
 
 Result<void> Runtime::open_sockets() {
-  auto transport =
-      transport::Transport::open({.node = setup_.identity.id, .listen = setup_.listen});
+  auto transport = transport::Transport::open(
+      {.node = setup_.identity.id, .listen = setup_.listen, .traffic = setup_.internal.traffic});
   if (!transport) return fail(transport.error());
   transport_.emplace(std::move(*transport));
   setup_.control = reachable(transport_->control_endpoint()).text();

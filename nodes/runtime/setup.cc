@@ -6,12 +6,15 @@
 #include <netinet/in.h>
 
 #include <array>
+#include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
 #include "core/base/limits.h"
 #include "core/base/utf8.h"
 #include "core/wire/frame.h"
+#include "transport/beacon.h"
 
 namespace headrace::runtime {
 
@@ -78,14 +81,43 @@ Result<void> check_peers(const NodeOptions& options) {
 }
 
 Result<transport::Endpoint> check_listen(const NodeOptions& options) {
-  if (options.listen.empty()) return transport::Endpoint{"127.0.0.1", 0};
+  if (options.listen.empty()) return transport::Endpoint{options.lan ? "*" : "127.0.0.1", 0};
   auto endpoint = transport::Endpoint::parse(options.listen);
   if (!endpoint) return fail(endpoint.error().code, "listen: " + endpoint.error().message);
-  if (endpoint->is_loopback() || options.insecure) return endpoint;
+  return endpoint;
+}
+
+Result<void> check_reach(const NodeOptions& options, const transport::Endpoint& listen) {
+  if (options.lan && !listen.is_wildcard()) {
+    return invalid("listen " + listen.text(),
+                   "with lan a node listens on all interfaces; leave "
+                   "one of them out");
+  }
+  if (listen.is_loopback() || options.insecure) return {};
+  if (options.lan) {
+    return fail(Code::kForbidden,
+                "will not open to the network: nodes there will share a secret, which this version "
+                "does not have yet; where whoever reaches it may read and change everything, ask "
+                "for that with insecure (--insecure)");
+  }
   return fail(Code::kForbidden,
-              "will not listen on " + endpoint->text() +
+              "will not listen on " + listen.text() +
                   ": whoever reaches it could read and change everything; "
                   "listen on 127.0.0.1, or ask for it with insecure (--insecure)");
+}
+
+// A node that listens elsewhere was given its place by hand, and so are those that join it.
+Result<std::uint16_t> beacon_port(const NodeOptions& options, const transport::Endpoint& listen) {
+  if (!options.beacon || !(options.lan || listen.is_loopback())) return std::uint16_t{0};
+  if (options.beacon_port != 0) return options.beacon_port;
+  const char* named = std::getenv("HEADRACE_BEACON");
+  const std::string_view text = named != nullptr ? named : "";
+  if (text.empty()) return transport::kBeaconPort;
+  if (text == "off") return std::uint16_t{0};
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error == std::errc{} && end == text.data() + text.size() && port != 0) return port;
+  return invalid("HEADRACE_BEACON " + shown(text), "give a port from 1 to 65535, or off");
 }
 
 }  // namespace
@@ -99,7 +131,11 @@ Result<Setup> make_setup(NodeOptions options, InternalOptions internal) {
   if (auto good = check_peers(options); !good) return fail(good.error());
   auto listen = check_listen(options);
   if (!listen) return fail(listen.error());
+  if (auto good = check_reach(options, *listen); !good) return fail(good.error());
+  const auto beacon = beacon_port(options, *listen);
+  if (!beacon) return fail(beacon.error());
   Setup setup;
+  setup.beacon_port = *beacon;
   setup.cluster = wire::cluster_hash(options.cluster);
   setup.listen = std::move(*listen);
   setup.options = std::move(options);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "core/base/error.h"
@@ -10,6 +11,7 @@
 #include "nodes/node.h"
 #include "nodes/runtime/identity.h"
 #include "transport/endpoint.h"
+#include "transport/transport.h"
 
 namespace headrace::runtime {
 
@@ -20,6 +22,7 @@ struct InternalOptions {
   std::function<void(const std::string&)> note{};
   unsigned callback_threads = 2;  // for events and the answers of add_async
   LevelDbOptions store{};
+  std::shared_ptr<transport::Traffic> traffic{};  // counts there, if set
 };
 
 // As Node::open, for those programs.
@@ -32,7 +35,8 @@ struct Setup {
   transport::Endpoint listen;  // as asked for
   std::string control;         // what others dial
   std::string data;
-  std::uint64_t cluster = 0;  // wire::cluster_hash
+  std::uint64_t cluster = 0;      // wire::cluster_hash
+  std::uint16_t beacon_port = 0;  // 0: none
 
   bool keeps() const { return !options.data.empty(); }
 };

@@ -70,6 +70,21 @@ def test_a_port_that_is_taken_is_refused_with_its_number() -> None:
             headrace.Node(listen=f"tcp://127.0.0.1:{port}")
 
 
+def test_two_nodes_of_one_machine_find_each_other_without_being_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as held:
+        held.bind(("", 0))
+        port = held.getsockname()[1]
+    monkeypatch.setenv("HEADRACE_BEACON", str(port))
+    with headrace.Node(name="one") as one, headrace.Node(name="two") as two:
+        wait_for(lambda: len(one.members()) == len(two.members()) == 2)
+        with headrace.Node(name="silent", beacon=False) as silent:
+            with headrace.Node(name="three") as three:
+                wait_for(lambda: len(three.members()) == len(two.members()) == 3)
+            assert len(silent.members()) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -83,6 +98,7 @@ def test_a_port_that_is_taken_is_refused_with_its_number() -> None:
         ({"tags": {"a": 5}}, headrace.Invalid, "tags"),
         ({"tags": "a"}, headrace.Invalid, "tags"),
         ({"listen": "tcp://0.0.0.0:0"}, headrace.Forbidden, "insecure"),
+        ({"lan": True}, headrace.Forbidden, "secret"),
         ({"data": "/proc/no/such"}, headrace.Invalid, "/proc/no"),
     ],
 )

@@ -28,7 +28,11 @@ void declare(Options& options) {
       "join", po::value<std::vector<std::string>>()->value_name("ENDPOINT"),
       "a node to join the cluster through; may be repeated")(
       "cluster", po::value<std::string>()->default_value("default")->value_name("NAME"),
-      "nodes of another cluster are not heard")("lan", "listen on all interfaces")(
+      "nodes of another cluster are not heard")(
+      "lan", "listen on all interfaces, and be found on the network")(
+      "no-beacon", "find others, and be found, by --join alone")(
+      "beacon-port", number_value(0),
+      "UDP, the same in all nodes; 0: $HEADRACE_BEACON (a port, or off), else 7420")(
       "insecure", "allow others than this machine to connect, without any security");
 }
 
@@ -69,6 +73,11 @@ Result<NodeOptions> node_options(const Options& options) {
   node.cluster = options.text("cluster");
   node.join = options.all("join");
   node.insecure = options.has("insecure");
+  node.lan = options.has("lan");
+  node.beacon = !options.has("no-beacon");
+  const auto port = options.number("beacon-port", 0, UINT16_MAX);
+  if (!port) return fail(port.error());
+  node.beacon_port = static_cast<std::uint16_t>(*port);
   auto data = data_directory(options);
   if (!data) return fail(data.error());
   node.data = std::move(*data);

@@ -283,6 +283,8 @@ class Node:
     store, durable calls go to `owner`. listen: an endpoint; None: loopback, a free port. join:
     endpoints of nodes to join through. owner: an endpoint; None: the first of `join` that has a
     store. cluster: nodes of another one are not heard. insecure: needed to listen off loopback.
+    lan: listens on all interfaces. beacon: finds and is found by nodes of its cluster on this machine,
+    with `lan` on the network.
     Invalid, InUse, Store, Forbidden.
     """
 
@@ -297,6 +299,8 @@ class Node:
         cluster: str = "default",
         tags: dict[str, str] | None = None,
         insecure: bool = False,
+        lan: bool = False,
+        beacon: bool = True,
     ) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(

@@ -1,5 +1,7 @@
 #include "nodes/runtime/links.h"
 
+#include <netdb.h>
+
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -31,8 +33,8 @@ struct Received {
 };
 
 struct End : transport::TransportEvents {
-  explicit End(std::uint64_t number)
-      : transport(*Transport::open({.node = node(number)})),
+  explicit End(std::uint64_t number, const char* host = "127.0.0.1")
+      : transport(*Transport::open({.node = node(number), .listen = {host, 0}})),
         links(transport, {.cluster = 9, .node = node(number), .incarnation = 100 + number}) {}
 
   void on_frame(Lane lane, const transport::RoutingId&, transport::Frame frame) override {
@@ -62,6 +64,15 @@ struct End : transport::TransportEvents {
   Links links;
   std::vector<Received> received;
 };
+
+bool localhost_has_ipv6() {
+  addrinfo wanted{};
+  wanted.ai_family = AF_INET6;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo("localhost", nullptr, &wanted, &found) != 0) return false;
+  ::freeaddrinfo(found);
+  return true;
+}
 
 template <typename Condition>
 bool turn_until(End& a, End& b, Condition condition) {
@@ -126,6 +137,18 @@ TEST_CASE("a message to an address names no receiver") {
   REQUIRE(turn_until(a, b, [&] { return !b.received.empty(); }));
   CHECK(b.received.front().head.receiver.is_zero());
   CHECK(b.received.front().head.receiver_incarnation == 0);
+}
+
+TEST_CASE("a message to a name reaches whoever listens at its IPv4 or at its IPv6 address") {
+  for (const char* host : {"127.0.0.1", "::1"}) {
+    CAPTURE(host);
+    if (host == std::string_view("::1") && !localhost_has_ipv6()) continue;
+    End a(1);
+    End b(2, host);
+    const auto name = "tcp://localhost:" + std::to_string(b.transport.control_endpoint().port);
+    a.links.append_endpoint(name, message(1), runtime::mono_now());
+    CHECK(turn_until(a, b, [&] { return !b.received.empty(); }));
+  }
 }
 
 TEST_CASE("what is for nobody or too large for a frame is counted and dropped") {
