@@ -1,5 +1,7 @@
 #include "tools/bench/bench_command.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +13,7 @@
 #include "tools/bench/jobs.h"
 #include "tools/bench/latency.h"
 #include "tools/bench/limits.h"
+#include "tools/bench/mesh.h"
 #include "tools/cli/options.h"
 
 namespace headrace::bench {
@@ -190,6 +193,19 @@ int run_idle(const cli::Arguments& arguments) {
   return finish(options, reader, checked(given), measure_idle);
 }
 
+int run_mesh(const cli::Arguments& arguments) {
+  Options options("bench mesh", "[OPTION...]",
+                  "How soon nodes know each other, and what each takes while nothing happens.");
+  add_number(options, "nodes", 10, "each a process, joined through the first");
+  add_seconds(options, "seconds", "10", "to look at them when they do");
+  if (const auto code = options.parse(arguments)) return *code;
+  MeshOptions given;
+  Reader reader(options);
+  reader.number("nodes", given.nodes);
+  reader.seconds("seconds", given.time);
+  return finish(options, reader, checked(given), measure_mesh);
+}
+
 int run_compare(const cli::Arguments& arguments) {
   Options options("bench compare", "WHAT [OPTION...]",
                   "Measures events, fanout, latency or jobs and what the parts could do, in turn.");
@@ -216,6 +232,7 @@ const std::vector<cli::Command>& benches() {
       {"latency", "an event there and back", run_latency},
       {"jobs", "durable jobs a second, and the time to their start", run_jobs},
       {"idle", "memory and CPU of a node with nothing to do", run_idle},
+      {"mesh", "what it costs that many nodes know each other", run_mesh},
       {"compare", "Headrace beside what the parts could do", run_compare}};
   return kBenches;
 }
@@ -223,6 +240,8 @@ const std::vector<cli::Command>& benches() {
 }  // namespace
 
 int run_bench(const cli::Arguments& arguments) {
+  // Roles meet by address; nobody else's nodes take part in a measurement.
+  ::setenv("HEADRACE_BEACON", "off", 1);
   const auto is_known = [&](const cli::Command& bench) { return bench.name == arguments.front(); };
   const bool known = arguments.empty() || arguments.front().starts_with('-') ||
                      std::any_of(benches().begin(), benches().end(), is_known);

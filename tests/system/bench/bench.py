@@ -98,6 +98,16 @@ def idle():
     in_scratch(check)
 
 
+def mesh():
+    report = measure("mesh", "--nodes", "4", "--seconds", "0.5")
+    expect(report, {"nodes": 4, "seconds": 0.5, "false_deaths": 0}, ["formed_ms"])
+    for name in "fds", "rss_mb", "idle_bytes_per_s", "idle_messages_per_s", "cpu_percent":
+        assert 0 <= report[name]["mean"] <= report[name]["most"] + 1e-9, report
+    # Two sockets that listen and their threads, and a connection each way to three others at least.
+    assert 2 + 3 * 2 < report["fds"]["mean"] < 100
+    assert report["rss_mb"]["mean"] > 1
+
+
 def compare():
     def check(folder):
         for what, count in ("events", 2000), ("fanout", 1000), ("latency", 50), ("jobs", 500):
@@ -122,7 +132,7 @@ def table():
 
 def bad_input():
     for arguments, words in [
-        (["speed"], ["speed", "limits", "events", "latency", "jobs", "idle", "compare"]),
+        (["speed"], ["speed", "limits", "events", "latency", "jobs", "idle", "mesh", "compare"]),
         ([], ["which command"]),
         (["compare"], ["WHAT is missing"]),
         (["compare", "speed"], ["speed", "fanout"]),
@@ -135,6 +145,8 @@ def bad_input():
         (["jobs", "--size", "7"], ["size 7"]),
         (["jobs", "--dir", "/nowhere/at/all"], ["/nowhere/at/all"]),
         (["idle", "--seconds", "soon"], ["soon"]),
+        (["mesh", "--nodes", "1"], ["nodes 1"]),
+        (["mesh", "--nodes", "501"], ["nodes 501"]),
         (["limits", "--round-trips", "0"], ["0"]),
     ]:
         done = run(*arguments)
@@ -145,6 +157,6 @@ def bad_input():
 
 
 CHECKS = {check.__name__: check
-          for check in (limits, events, latency, jobs, jobs_by_client, jobs_standing, idle, compare,
+          for check in (limits, events, latency, jobs, jobs_by_client, jobs_standing, idle, mesh, compare,
                         table, bad_input)}
 CHECKS[sys.argv[2]]()
