@@ -80,6 +80,8 @@ class Membership final {
   void leave(MonoTime now);
 
   std::vector<MemberOutput> take_outputs();
+  // Of the newest ping that was answered, once.
+  std::optional<Prober::RoundTrip> take_round_trip() { return prober_.take_round_trip(); }
 
   // True once this node knows every member that its seeds know, with their adverts; without seeds
   // at once. Does not wait for a seed that was tried and gave no answer while another one did.

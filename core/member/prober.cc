@@ -79,6 +79,7 @@ void Prober::begin(const MemberRecord& target, const std::optional<wire::Update>
     }
     shared_.add_riders(ping.updates);
     shared_.send(target, ping);
+    newest_ = {seq, target.id(), shared_.now};
   } else {
     ask_helpers(seq, probe);
     // Nobody to ask: our own word is all there is.
@@ -176,6 +177,9 @@ void Prober::succeed(std::map<std::uint64_t, Probe>::iterator at) {
 }
 
 void Prober::answered(NodeId from, std::uint64_t seq) {
+  if (seq == newest_.seq && from == newest_.target) {
+    measured_ = RoundTrip{from, shared_.now - newest_.sent_at};
+  }
   const auto relayed = relays_.find(seq);
   if (relayed != relays_.end()) {
     if (relayed->second.target != from) return;

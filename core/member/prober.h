@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/member/shared.h"
@@ -36,6 +37,12 @@ class Prober final {
   void check_indirectly(NodeId id);
 
   void answered(NodeId from, std::uint64_t seq);
+  struct RoundTrip {
+    NodeId member;
+    Nanos took{};
+  };
+  // Of the newest ping, once its ack came. Nothing in the protocol uses it.
+  std::optional<RoundTrip> take_round_trip() { return std::exchange(measured_, {}); }
   // A sign of life other than an ack. True if it answers a probe.
   bool heard(NodeId id);
   void nacked(std::uint64_t seq);
@@ -78,6 +85,14 @@ class Prober final {
   MonoTime next_round_ = kNever;
   std::uint64_t last_seq_;
   std::map<std::uint64_t, Probe> probes_;
+  // The newest ping, beside its probe: any sign of life ends that, only the ack tells the round
+  // trip.
+  struct {
+    std::uint64_t seq = 0;
+    NodeId target;
+    MonoTime sent_at{};
+  } newest_;
+  std::optional<RoundTrip> measured_;
   std::map<NodeId, wire::Update> waiting_;  // checks beyond what runs at a time
   std::map<std::uint64_t, Relay> relays_;
 };
