@@ -91,6 +91,10 @@ struct Member {
   std::string endpoint;
   Incarnation incarnation = 0;
   std::map<std::string, std::string> tags;
+  std::string data_endpoint = {};
+  std::uint64_t advert_version = 0;          // of what it says it consumes and listens to
+  WallTime since{};                          // in that state, by the asker's clock
+  std::optional<Micros> round_trip = {};     // of pings, smoothed; nothing for the node itself
 };
 
 class JobOutcome {

@@ -206,6 +206,15 @@ void bind_member(py::module_& module) {
                                }
                                return tags;
                              })
+      .def_property_readonly("data_endpoint",
+                             [](const Member& member) { return from_text(member.data_endpoint); })
+      .def_readonly("advert_version", &Member::advert_version)
+      .def_property_readonly("since", [](const Member& member) { return from_time(member.since); })
+      .def_property_readonly("round_trip",
+                             [](const Member& member) -> std::optional<double> {
+                               if (!member.round_trip) return {};
+                               return std::chrono::duration<double>(*member.round_trip).count();
+                             })
       .def("__repr__", [](const Member& member) {
         return "<headrace.Member " + member.name + " " + member.state + " " + member.endpoint + ">";
       });

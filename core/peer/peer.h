@@ -106,7 +106,7 @@ class Peer final : private job::Host, private job::IntakeHost {
   // --- What it knows.
   bool ready() const { return membership_.ready(); }
   std::size_t live_members() const { return membership_.live(); }  // this one included
-  std::vector<wire::MemberRow> members() const;
+  std::vector<wire::MemberRow> members(const job::Now& now) const;
   const PeerConfig& config() const { return config_; }
   const job::JobIntake& intake() const { return intake_; }
   const job::JobOwner* owner() const { return owner_.get(); }
@@ -148,6 +148,7 @@ class Peer final : private job::Host, private job::IntakeHost {
   void act(Action action, job::After after = job::After::kNothing);
 
   // peer_members.cc
+  void measure_round_trip();
   void follow_membership(const job::Now& now);
   void follow(const job::Now& now, SendMember& send);
   void follow(const job::Now& now, const MemberChanged& change);
@@ -220,6 +221,7 @@ class Peer final : private job::Host, private job::IntakeHost {
   Bytes registrations_;
   bool advert_due_ = false;
   bool members_changed_ = false;
+  std::map<NodeId, Nanos> round_trips_;   // of pings, smoothed
   bool was_ready_ = false;
   bool room_ = true;
 

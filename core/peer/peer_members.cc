@@ -1,4 +1,6 @@
 // What membership finds out, told to whom it concerns.
+#include <algorithm>
+
 #include "core/peer/node_advert.h"
 #include "core/peer/peer.h"
 #include "core/store/meta.h"
@@ -6,7 +8,18 @@
 
 namespace headrace {
 
+// What was faster counts at once, what took longer for an eighth: dialling, or one slow turn
+// somewhere, adds to a round trip, and nothing takes away from it.
+void Peer::measure_round_trip() {
+  const auto trip = membership_.take_round_trip();
+  if (!trip) return;
+  const auto [at, first] = round_trips_.try_emplace(trip->member, trip->took);
+  Nanos& mean = at->second;
+  if (!first) mean = trip->took < mean ? trip->took : mean + (trip->took - mean) / 8;
+}
+
 void Peer::follow_membership(const job::Now& now) {
+  measure_round_trip();
   for (auto& output : membership_.take_outputs()) {
     if (auto* mail = std::get_if<SendMember>(&output)) {
       follow(now, *mail);
@@ -15,6 +28,7 @@ void Peer::follow_membership(const job::Now& now) {
     } else if (const auto* restart = std::get_if<MemberRestarted>(&output)) {
       follow(now, *restart);
     } else if (const auto* advert = std::get_if<AdvertChanged>(&output)) {
+      members_changed_ = true;
       follow(now, *advert);
     } else if (const auto* seen = std::get_if<IncarnationSeen>(&output)) {
       act(IncarnationNeeded{seen->seen});
@@ -43,6 +57,7 @@ void Peer::follow(const job::Now& now, const MemberChanged& change) {
   if (change.id == config_.id) return;
   members_changed_ = true;
   if (change.what == MemberChanged::What::kForgotten) {
+    round_trips_.erase(change.id);
     intake_.forget(change.id);
     if (owner_) owner_->forget(now, change.id);
     act(Unreach{change.id});
@@ -72,6 +87,7 @@ void Peer::follow(const job::Now& now, const MemberRestarted& restart) {
   intake_.on_incarnation(restart.id, restart.now);
   if (owner_) owner_->on_restarted(now, restart.id, restart.now);
   events_.remove_member(restart.id);
+  round_trips_.erase(restart.id);
   blobs_.erase(Bytes(restart.id.raw()));  // the next life numbers them anew
   const auto* member = membership_.find(restart.id);
   if (member != nullptr && member->live()) reach(restart.id);
@@ -112,7 +128,7 @@ void Peer::remember_peers() {
   meta::set_peers(batch(Level::kOs), bytes);
 }
 
-std::vector<wire::MemberRow> Peer::members() const {
+std::vector<wire::MemberRow> Peer::members(const job::Now& now) const {
   std::vector<wire::MemberRow> rows;
   for (const auto& member : membership_.members()) {
     wire::MemberRow row;
@@ -122,6 +138,12 @@ std::vector<wire::MemberRow> Peer::members() const {
     row.endpoint = member.about().control_endpoint;
     row.incarnation = member.life->incarnation;
     row.tags.assign(member.about().tags.begin(), member.about().tags.end());
+    row.data_endpoint = member.about().data_endpoint;
+    row.advert_version = member.advert_version;
+    row.age = std::chrono::duration_cast<Millis>(std::max(now.mono - member.since, Nanos{0}));
+    if (const auto trip = round_trips_.find(row.id); trip != round_trips_.end()) {
+      row.round_trip = std::chrono::ceil<Micros>(trip->second);
+    }
     rows.push_back(std::move(row));
   }
   return rows;

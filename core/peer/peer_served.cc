@@ -90,8 +90,8 @@ void Peer::on(const job::Now&, Caller caller, const wire::CallHello&, const Byte
   reply(caller, encode_body(body));
 }
 
-void Peer::on(const job::Now&, Caller caller, const wire::CallMembers&, const Bytes&) {
-  reply(caller, wire::encode_body(members()));
+void Peer::on(const job::Now& now, Caller caller, const wire::CallMembers&, const Bytes&) {
+  reply(caller, wire::encode_body(members(now)));
 }
 
 void Peer::on(const job::Now& now, Caller caller, const wire::CallAddJobs& call, const Bytes& source) {

@@ -208,9 +208,15 @@ Bytes encode_body(const std::vector<MemberRow>& rows) {
   Writer out(bytes);
   out.array(rows.size());
   for (const auto& row : rows) {
-    out.array(6).id(row.id).text(row.name).text(row.state).text(row.endpoint).u64(row.incarnation);
+    out.array(10).id(row.id).text(row.name).text(row.state).text(row.endpoint).u64(row.incarnation);
     out.map(row.tags.size());
     for (const auto& [key, value] : row.tags) out.text(key).text(value);
+    out.text(row.data_endpoint).u64(row.advert_version).i64(row.age.count());
+    if (row.round_trip) {
+      out.i64(row.round_trip->count());
+    } else {
+      out.nil();
+    }
   }
   return bytes;
 }
@@ -221,6 +227,7 @@ bool decode_body(BytesView body, std::vector<MemberRow>& rows) {
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     MemberRow row;
     auto fields = in.array(32);
+    if (fields < 10) in.fail();
     row.id = in.id<NodeId>();
     row.name = in.text(limits::kNameBytes);
     row.state = in.text(16);
@@ -231,7 +238,11 @@ bool decode_body(BytesView body, std::vector<MemberRow>& rows) {
       std::string key(in.text(limits::kTagsBytes));
       row.tags.emplace_back(std::move(key), std::string(in.text(limits::kTagsBytes)));
     }
-    for (; fields > 6 && in.ok(); --fields) in.skip();
+    row.data_endpoint = in.text(limits::kEndpointBytes);
+    row.advert_version = in.u64();
+    row.age = Millis{in.u64(INT64_MAX)};
+    if (!in.try_nil()) row.round_trip = Micros{in.u64(INT64_MAX)};
+    for (; fields > 10 && in.ok(); --fields) in.skip();
     rows.push_back(std::move(row));
   }
   return in.ok();

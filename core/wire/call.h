@@ -110,6 +110,10 @@ struct MemberRow {
   std::string endpoint;
   Incarnation incarnation = 0;
   std::vector<std::pair<std::string, std::string>> tags;
+  std::string data_endpoint = {};
+  std::uint64_t advert_version = 0;
+  Millis age{0};                             // how long it has been in that state
+  std::optional<Micros> round_trip = {};     // of pings; none yet, or the node itself: nothing
 };
 
 struct HelloBody {

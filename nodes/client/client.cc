@@ -12,6 +12,7 @@
 #include "core/value/value_codec.h"
 #include "core/wire/call.h"
 #include "nodes/client/connection.h"
+#include "nodes/member_row.h"
 
 namespace headrace {
 namespace {
@@ -228,14 +229,8 @@ Result<std::vector<Member>> Client::members(Millis timeout) {
   if (!rows) return fail(rows.error());
   std::vector<Member> members;
   members.reserve(rows->size());
-  for (auto& row : *rows) {
-    members.push_back({row.id,
-                       std::move(row.name),
-                       std::move(row.state),
-                       std::move(row.endpoint),
-                       row.incarnation,
-                       {row.tags.begin(), row.tags.end()}});
-  }
+  const auto now = std::chrono::floor<Micros>(std::chrono::system_clock::now());
+  for (auto& row : *rows) members.push_back(to_member(std::move(row), now));
   return members;
 }
 

@@ -197,6 +197,7 @@ class Loop final : private transport::TransportEvents {
   bool again_ = false;  // there is input already for the next turn
   unsigned ticks_put_off_ = 0;
   bool members_changed_ = true;
+  MonoTime show_members_at_{};
   std::vector<Item> items_;
   std::vector<Bytes> gone_clients_;
 };

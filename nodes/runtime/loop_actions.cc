@@ -1,9 +1,16 @@
 // What a turn of the Peer asks for, carried out.
 #include <utility>
 
+#include "nodes/member_row.h"
 #include "nodes/runtime/loop.h"
 
 namespace headrace::runtime {
+
+namespace {
+
+constexpr Millis kShowMembersEvery{1000};
+
+}  // namespace
 
 void Loop::carry_out(TurnOutput output) {
   if (output.commit) {
@@ -15,7 +22,7 @@ void Loop::carry_out(TurnOutput output) {
   for (auto& action : output.actions) {
     std::visit([this](auto& what) { act(what); }, action);
   }
-  if (std::exchange(members_changed_, false)) show_members();
+  show_members();
 }
 
 // When a write is through, so is everything that was to be synced with it or before.
@@ -85,17 +92,12 @@ void Loop::flush() {
   calls_.flush();
 }
 
+// Also now and then without a change: round trips are worth less the older they are.
 void Loop::show_members() {
+  if (!std::exchange(members_changed_, false) && now_.mono < show_members_at_) return;
+  show_members_at_ = now_.mono + kShowMembersEvery;
   std::vector<Member> members;
-  for (auto& row : peer_->members()) {
-    Member& member = members.emplace_back();
-    member.id = row.id;
-    member.name = std::move(row.name);
-    member.state = std::move(row.state);
-    member.endpoint = std::move(row.endpoint);
-    member.incarnation = row.incarnation;
-    for (auto& [key, value] : row.tags) member.tags.emplace(std::move(key), std::move(value));
-  }
+  for (auto& row : peer_->members(now_)) members.push_back(to_member(std::move(row), now_.wall));
   parts_.board.set_members(std::move(members));
 }
 

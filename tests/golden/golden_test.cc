@@ -424,11 +424,14 @@ TEST_CASE("Replies, their bodies and a client's events have the bytes of the spe
   REQUIRE(decode_body(golden("hello_body"), hello));
   CHECK((hello.id == kOne && hello.incarnation == 1000 && hello.cluster == "default" &&
          hello.has_store));
-  const std::vector<MemberRow> rows{{kOne, "one", "alive", "c:1", 1000, {{"k", "v"}}}};
+  const std::vector<MemberRow> rows{
+      {kOne, "one", "alive", "c:1", 1000, {{"k", "v"}}, "d:2", 7, Millis{1500}, Micros{250}}};
   CHECK(to_hex(encode_body(rows)) == to_hex(golden("members_body")));
   std::vector<MemberRow> read;
   REQUIRE(decode_body(golden("members_body"), read));
   CHECK((read.size() == 1 && read[0].state == "alive" && read[0].tags == rows[0].tags));
+  CHECK((read[0].data_endpoint == "d:2" && read[0].advert_version == 7));
+  CHECK((read[0].age == Millis{1500} && read[0].round_trip == Micros{250}));
   CHECK(to_hex(encode_body(PublishedBody{kEvent, 2, 1})) == to_hex(golden("published_body")));
   PublishedBody published;
   REQUIRE(decode_body(golden("published_body"), published));

@@ -265,7 +265,10 @@ def test_members_lists_the_nodes(daemon: Daemon, tmp_path: pathlib.Path) -> None
     def states() -> Dict[str, str]:
         rows = json.loads(run("members", "--json", *at(daemon)).stdout)
         assert all(
-            set(row) == {"id", "name", "state", "endpoint", "incarnation", "tags"} for row in rows
+            set(row)
+            == {"id", "name", "state", "endpoint", "incarnation", "tags", "endpoints"}
+            | {"advert_version", "since", "round_trip_us"}
+            for row in rows
         )
         return {row["name"]: row["state"] for row in rows}
 
@@ -278,10 +281,54 @@ def test_members_lists_the_nodes(daemon: Daemon, tmp_path: pathlib.Path) -> None
     with Daemon("--name", "guest", "--data", str(tmp_path), "--join", daemon.endpoint):
         wait_for("guest", "alive")
         heading, *rows = run("members", *at(daemon)).stdout.splitlines()
-        assert heading.split() == ["NAME", "STATE", "ENDPOINT", "ID", "TAGS"]
+        assert heading.split() == "NAME STATE SINCE RTT ENDPOINT ID ADVERT TAGS".split()
         guest = next(row for row in rows if row.startswith("guest "))
         assert guest.index("alive") == heading.index("STATE")
+        assert re.fullmatch(r"\d+(ms|s|m)", guest.split()[2])
+        row = next(
+            row
+            for row in json.loads(run("members", "--json", *at(daemon)).stdout)
+            if row["name"] == "guest"
+        )
+        assert row["endpoints"][0] == row["endpoint"]
+        assert re.fullmatch(r"tcp://127\.0\.0\.1:\d+", row["endpoints"][1])
+        assert TIME.fullmatch(row["since"])
     wait_for("guest", "left")
+
+
+def test_watching_the_members_prints_a_line_for_each_change(
+    daemon: Daemon, tmp_path: pathlib.Path
+) -> None:
+    def next_of(watch: Program, name: str, json_lines: bool) -> Any:
+        while True:
+            line = watch.line()
+            change = json.loads(line) if json_lines else line.split()
+            if name == (change["name"] if json_lines else change[1]):
+                return change
+
+    with Program("members", "--watch", "--json", *at(daemon)) as watch:
+        with Program("members", "--watch", *at(daemon)) as lines:
+            first = next_of(watch, "owner", True)
+            assert (first["change"], first["before"], first["state"]) == ("found", None, "alive")
+            assert TIME.fullmatch(first["time"])
+            assert next_of(lines, "owner", False)[2:4] == ["found", "alive"]
+            join = ["--join", daemon.endpoint]
+            with Daemon("--name", "visitor", "--data", str(tmp_path), *join) as visitor:
+                found = next_of(watch, "visitor", True)
+                assert (found["change"], found["state"]) == ("found", "alive")
+                assert next_of(lines, "visitor", False)[2:4] == ["found", "alive"]
+                with Program("members", "--watch", *at(visitor)) as its_own:
+                    next_of(its_own, "owner", False)  # whom it will tell that it leaves
+            # On a slow machine it may be suspected in between.
+            while (left := next_of(watch, "visitor", True))["state"] != "left":
+                assert left["change"] in ("advert", "state")
+            assert left["change"] == "state" and left["before"] in ("alive", "suspect")
+            assert left["id"] == found["id"]
+            while "left" not in (row := next_of(lines, "visitor", False)):
+                assert row[2] in ("advert", "state")
+            assert row[2] == "state" and row[4:6] == ["->", "left"]
+            assert lines.end(signal.SIGINT) == 0
+        assert watch.end(signal.SIGINT) == 0
 
 
 def test_an_event_reaches_a_subscription_whole(daemon: Daemon) -> None:

@@ -149,7 +149,7 @@ EXPECTED = {
     "client_alive": [[100]],
     "call_hello": [[101, 5]],
     "hello_body": [[ONE, 1000, "one", "default", "d:2", True]],
-    "members_body": [[[ONE, "one", "alive", "c:1", 1000, {"k": "v"}]]],
+    "members_body": [[[ONE, "one", "alive", "c:1", 1000, {"k": "v"}, "d:2", 7, 1500, 250]]],
     "published_body": [[EVENT, 2, 1]],
     "jobs_body": [
         [

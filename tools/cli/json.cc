@@ -86,7 +86,11 @@ Json to_json(const Member& member) {
           {"state", member.state},
           {"endpoint", member.endpoint},
           {"incarnation", member.incarnation},
-          {"tags", std::move(tags)}};
+          {"tags", std::move(tags)},
+          {"endpoints", {member.endpoint, member.data_endpoint}},
+          {"advert_version", member.advert_version},
+          {"since", format_rfc3339(member.since)},
+          {"round_trip_us", member.round_trip ? Json(member.round_trip->count()) : Json(nullptr)}};
 }
 
 Json to_json(const ClientEvent& event) {

@@ -152,7 +152,7 @@ bool World::views_agree(bool tell) {
   for (const auto& one : machines_) {
     if (!one->up()) continue;
     for (const auto& other : machines_) {
-      const auto rows = one->peer()->members();
+      const auto rows = one->peer()->members(one->now());
       const auto row = std::find_if(rows.begin(), rows.end(),
                                     [&](const auto& r) { return r.id == other->id(); });
       const bool seen =

@@ -217,6 +217,19 @@ class Member:
     def incarnation(self) -> int: ...
     @property
     def tags(self) -> dict[str, str]: ...
+    @property
+    def data_endpoint(self) -> str: ...
+    @property
+    def advert_version(self) -> int:
+        """Of what it says it consumes and listens to."""
+
+    @property
+    def since(self) -> datetime:
+        """When it came into that state, by this machine's clock."""
+
+    @property
+    def round_trip(self) -> float | None:
+        """Seconds, of pings, smoothed. None: of this node itself, or none was answered yet."""
 
 class Jobs:
     """The durable jobs of a node. Calls from any thread."""

@@ -169,7 +169,8 @@ TEST_CASE("what the node answers reaches the caller: rows, numbers, errors") {
     }
     self.reply(call,
                encode_body(std::vector<wire::MemberRow>{
-                   {NodeId::from_halves(1, 1), "ann", "alive", "tcp://h:1", 9, {{"k", "v"}}}}));
+                   {NodeId::from_halves(1, 1), "ann", "alive", "tcp://h:1", 9, {{"k", "v"}},
+                    "tcp://h:2", 3, Millis{5000}, Micros{250}}}));
   });
   auto client = connect_to(node);
   CHECK(client.get(JobId{}, kDeadline).error() == Error{Code::kNotFound, "no such job"});
@@ -181,6 +182,12 @@ TEST_CASE("what the node answers reaches the caller: rows, numbers, errors") {
   REQUIRE(members.size() == 1);
   CHECK(members[0].name == "ann");
   CHECK(members[0].tags == std::map<std::string, std::string>{{"k", "v"}});
+  CHECK(members[0].data_endpoint == "tcp://h:2");
+  CHECK(members[0].advert_version == 3);
+  CHECK(members[0].round_trip == Micros{250});
+  const auto age = std::chrono::system_clock::now() - members[0].since;
+  CHECK(age >= Millis{5000});
+  CHECK(age < Millis{5000} + kDeadline);
 }
 
 TEST_CASE("pipelined adds arrive in order, and each is answered once") {

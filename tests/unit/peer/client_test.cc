@@ -331,6 +331,7 @@ TEST_CASE("A client sees the members") {
   CHECK(rows[0].name == "node-1");
   CHECK(rows[0].state == "alive");
   CHECK(rows[1].endpoint == "c2");
+  CHECK(rows[1].data_endpoint == "d2");
 }
 
 TEST_CASE("A client's publish is handed on, and its answer is the plane's") {

@@ -170,7 +170,7 @@ void PeerWorld::meet() {
   settle();
   REQUIRE(until([&] {
     for (auto& one : peers) {
-      if (!one->peer->ready() || one->peer->members().size() != peers.size()) return false;
+      if (!one->peer->ready() || one->peer->members(now).size() != peers.size()) return false;
     }
     return true;
   }));
