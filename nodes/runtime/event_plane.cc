@@ -10,6 +10,9 @@ namespace headrace::runtime {
 namespace {
 
 constexpr Millis kLocalRetry{10};  // while a queue that holds back may stop moving
+// Headrace's own events are numbered apart, so that the program's have no gaps for their receivers.
+constexpr std::uint64_t kSystemSeq = 1ULL << 63;
+constexpr std::size_t kSystemWaiting = 1024;  // of them, for a queue that holds back
 
 tl::unexpected<Error> closed() { return fail(Code::kClosed, "the node is closed"); }
 
@@ -20,6 +23,7 @@ EventPlane::EventPlane(EventPlaneConfig config, EventPlaneHooks hooks)
       hooks_(std::move(hooks)),
       id_base_(event_id(config.self, config.incarnation, 0).high()),
       sender_({config.self, config.incarnation, config.cluster}),
+      system_(config.self),
       intake_(config.incarnation, [this](RegistrationId id) {
         return runners_.at(id)->ended.load(std::memory_order_relaxed);
       }) {}
@@ -183,6 +187,28 @@ void EventPlane::publish_async(std::string_view topic, BytesView params, BytesVi
   }
   leave(lock);
   done(result);
+}
+
+void EventPlane::publish_system(std::string_view topic, BytesView params) {
+  const auto time = hooks_.wall();
+  Lock lock(mutex_);
+  const auto route = system_.route(topic);
+  if (closed_ || !route || !(*route)->local) return;
+  const wire::Event event{kSystemSeq | ++system_seq_, time, topic, (*route)->depth, params, {}, 0};
+  const auto parcel = std::make_shared<EventParcel>(event);
+  const EventOrigin origin{config_.self, config_.incarnation, parcel,
+                           sizeof(EventParcel) + parcel->bytes.size()};
+  const auto now = hooks_.mono();
+  const auto placed =
+      local_.empty() ? intake_.place(origin, parcel->event, now) : EventIntake::Placed::kNoRoom;
+  if (placed == EventIntake::Placed::kNoRoom && local_.size() < kSystemWaiting) {
+    local_.push_back({parcel, origin});
+    ++parcel->waiting;
+    local_at_ = std::min(local_at_, now + kLocalRetry);
+  } else if (placed != EventIntake::Placed::kTaken) {
+    ++local_dropped_;
+  }
+  leave(lock);
 }
 
 // Answers the publishes of publish_async that have come to their end.

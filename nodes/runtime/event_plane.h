@@ -91,6 +91,9 @@ class EventPlane final : public EventPort {
   Result<Published> publish(std::string_view topic, BytesView params, BytesView payload,
                             Millis timeout);
   Result<Published> try_publish(std::string_view topic, BytesView params, BytesView payload);
+  // An event of Headrace's own, to this node's registrations and no other node. Never blocks: what
+  // finds no room in time is dropped and counted.
+  void publish_system(std::string_view topic, BytesView params);
   // Nodes that an event there would go to; 0 for what is no topic.
   std::size_t match_count(std::string_view topic);
 
@@ -186,6 +189,8 @@ class EventPlane final : public EventPort {
   std::condition_variable room_;   // publishers: something was admitted or dropped
   std::condition_variable ended_;  // removers: a worker left a registration
   EventSender sender_;
+  EventRouter system_;  // of this node's registrations in `$sys`
+  std::uint64_t system_seq_ = 0;
   std::unordered_map<RegistrationId, std::shared_ptr<Runner>> runners_;
   std::vector<Runner*> busy_;  // whose callbacks run
   EventIntake intake_;

@@ -23,6 +23,9 @@ void EventPlane::apply(const LocalRegistrations::Changed& changed) {
   if (!changed) return;
   // A pattern that was parsed, and flags as they are: nothing to refuse.
   HEADRACE_CHECK(sender_.router().set_interest(config_.self, *changed).has_value());
+  if (is_system_topic(changed->topic)) {
+    HEADRACE_CHECK(system_.set_interest(config_.self, *changed).has_value());
+  }
   advert_due_ = true;
 }
 

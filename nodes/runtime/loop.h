@@ -27,6 +27,7 @@
 #include "nodes/runtime/event_plane.h"
 #include "nodes/runtime/inbox.h"
 #include "nodes/runtime/links.h"
+#include "nodes/runtime/member_news.h"
 #include "nodes/runtime/runs.h"
 #include "nodes/runtime/setup.h"
 #include "nodes/runtime/storage.h"
@@ -198,6 +199,7 @@ class Loop final : private transport::TransportEvents {
   unsigned ticks_put_off_ = 0;
   bool members_changed_ = true;
   MonoTime show_members_at_{};
+  MemberNews member_news_;
   std::vector<Item> items_;
   std::vector<Bytes> gone_clients_;
 };

@@ -98,6 +98,9 @@ void Loop::show_members() {
   show_members_at_ = now_.mono + kShowMembersEvery;
   std::vector<Member> members;
   for (auto& row : peer_->members(now_)) members.push_back(to_member(std::move(row), now_.wall));
+  for (const auto& event : member_news_.changes(members)) {
+    parts_.plane.publish_system(event.topic, event.params);
+  }
   parts_.board.set_members(std::move(members));
 }
 

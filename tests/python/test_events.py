@@ -188,6 +188,27 @@ def test_only_headrace_publishes_to_its_own_topics(node: headrace.Node) -> None:
         node.publish("$sys.mine")
 
 
+def test_a_node_tells_its_program_what_becomes_of_other_nodes(node: headrace.Node) -> None:
+    seen: list[tuple[str, dict[str, Any]]] = []
+    node.register("$sys.member.>", lambda event: seen.append((event.topic, event.params)))
+
+    def params(what: str, name: str) -> list[dict[str, Any]]:
+        return [p for t, p in list(seen) if t == f"$sys.member.{what}" and p["name"] == name]
+
+    with headrace.Node(name="guest", join=[node.endpoint]) as guest:
+        wait_for(lambda: params("alive", "guest"))
+        guest.register("guest.listens", print)
+        wait_for(lambda: params("advert", "guest"))
+        row = next(member for member in node.members() if member.name == "guest")
+        assert params("alive", "guest") == [
+            {"node": guest.id, "name": "guest", "state": "alive", "incarnation": row.incarnation}
+        ]
+        assert row.advert_version > 0
+        wait_for(lambda: any(member.round_trip for member in node.members()))
+        assert abs(row.since - datetime.now(timezone.utc)) < timedelta(minutes=1)
+    wait_for(lambda: params("left", "guest"))
+
+
 @pytest.mark.parametrize("fn", [None, "text", 5])
 def test_a_callback_must_be_callable(node: headrace.Node, fn: Any) -> None:
     with pytest.raises(headrace.Invalid, match="fn"):

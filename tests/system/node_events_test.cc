@@ -1,4 +1,6 @@
 // Events between whole nodes.
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,4 +84,68 @@ TEST_CASE("a callback may publish and add jobs") {
   const auto jobs = must(node.jobs().find({}));
   REQUIRE(jobs.size() == 1);
   CHECK(heard.get().front() == jobs.front().id.hex());
+}
+
+TEST_CASE("a node tells its own program, and nobody else's, what becomes of the others") {
+  auto first = must(Node::open({.name = "first"}));
+  Slot<std::vector<std::string>> heard;
+  const auto registration = must(first.on("$sys.member.>", [&](const Event& event) {
+    CHECK(event.node == first.id());
+    const auto line = std::string(event.topic.substr(12)) + " " +
+                      event.params.get<std::string>("name").value_or("?") + " " +
+                      event.params.get<std::string>("state").value_or("?");
+    heard.change([&](auto& all) { all.push_back(line); });
+  }));
+  const auto hears = [&](const std::string& line) {
+    return heard.wait(
+        [&](const auto& all) { return std::find(all.begin(), all.end(), line) != all.end(); });
+  };
+  auto second = must(Node::open({.name = "second", .join = {first.endpoint()}}));
+  CHECK(hears("alive second alive"));
+  const auto consumer = must(second.consume("a", [](RunningJob&) { return JobOutcome::ok(); }));
+  CHECK(hears("advert second alive"));
+
+  // Both nodes have now a registration in $sys; what `second` sees stays its own.
+  Slot<int> strange;
+  const auto other = must(second.on("$sys.>", [&](const Event& event) {
+    if (event.node != second.id()) strange.change([](int& count) { ++count; });
+  }));
+  auto third = must(Node::open({.name = "third", .join = {first.endpoint()}}));
+  CHECK(hears("alive third alive"));
+  must(third.wait_ready(kLong));
+  const auto second_sees = [&](const std::string& state) {
+    return eventually([&] {
+      const auto members = second.members();
+      return std::any_of(members.begin(), members.end(), [&](const Member& member) {
+        return member.name == "third" && member.state == state;
+      });
+    });
+  };
+  REQUIRE(second_sees("alive"));
+  must(third.close());
+  CHECK(hears("left third left"));
+  REQUIRE(second_sees("left"));
+  CHECK(strange.get() == 0);
+  CHECK(first.publish("$sys.member.dead").error().code == Code::kForbidden);
+}
+
+TEST_CASE("a node knows where its members take data, since when they live, how far they are") {
+  auto first = must(Node::open());
+  auto second = must(Node::open({.join = {first.endpoint()}}));
+  const auto row = [&]() -> std::optional<Member> {
+    for (auto& member : first.members()) {
+      if (member.id == second.id()) return std::move(member);
+    }
+    return {};
+  };
+  REQUIRE(eventually([&] { return row() && row()->round_trip; }));
+  const auto member = *row();
+  CHECK(member.round_trip->count() > 0);
+  CHECK(*member.round_trip < std::chrono::seconds(1));
+  CHECK(member.data_endpoint.starts_with("tcp://127.0.0.1:"));
+  CHECK(member.data_endpoint != member.endpoint);
+  const auto age = std::chrono::system_clock::now() - member.since;
+  CHECK(age > Millis{0});
+  CHECK(age < std::chrono::minutes(1));
+  CHECK_FALSE(first.members().front().round_trip);
 }
