@@ -109,8 +109,8 @@ void Membership::link_refused(MonoTime now, NodeId node) {
 }
 
 void Membership::heard_of(MonoTime now, NodeId node, const std::string& endpoint) {
-  constexpr std::size_t kGreeters =
-      4;  // expected, of all who hear it; what is missed is said again
+  // To be expected of all who hear it. If none is among them, it will be said again.
+  constexpr std::size_t kGreeters = 4;
   const MemberRecord* member = shared_.table.find(node);
   if (left_ || node == shared_.self_id || (member != nullptr && member->live())) return;
   if (shared_.random.below(shared_.table.live()) >= kGreeters) return;
