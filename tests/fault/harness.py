@@ -6,6 +6,7 @@ here, with the reason on stdout.
 """
 
 import collections
+import ctypes
 import json
 import os
 import pathlib
@@ -22,6 +23,13 @@ PROGRAM = str(pathlib.Path(os.environ.get("HEADRACE_BIN", ".")) / "headrace")
 SKIPPED = 77
 # Daemons and actors of one test find none of another's; here they meet by address.
 os.environ["HEADRACE_BEACON"] = "off"
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent():
+    """In a child before it becomes its program: a test that is killed leaves nothing running."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Skip(Exception):
@@ -50,7 +58,8 @@ class Process:
         self.arrived = queue.Queue()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen([*prefix, *command], stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE, stderr=log, text=True)
+                                            stdout=subprocess.PIPE, stderr=log, text=True,
+                                            preexec_fn=end_with_parent)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

@@ -3,6 +3,7 @@ named by process id; gone with close(). Nothing of the machine's own network is 
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -64,10 +65,19 @@ class Network:
         return ("ip", "netns", "exec", self.name(node))
 
     def namespaces(self):
+        self.sweep()
         for name in [f"{self.tag}s", *map(self.name, self.nodes)]:
             run("ip", "netns", "add", name)
             self.made.append(name)
             run("ip", "-n", name, "link", "set", "lo", "up")
+
+    @staticmethod
+    def sweep():
+        """Removes what a test that was killed left behind."""
+        for name in map(str.split, run("ip", "netns", "list").splitlines()):
+            left = re.fullmatch(r"hr(\d+)(s|n\d+)", name[0]) if name else None
+            if left and not os.path.exists(f"/proc/{left[1]}"):
+                subprocess.run(("ip", "netns", "delete", name[0]), capture_output=True, timeout=30)
 
     def switch(self):
         run("ip", "-n", f"{self.tag}s", "link", "add", "br0", "up", "type", "bridge")
