@@ -40,7 +40,12 @@ class Evaluation final {
   Truth top() const { return stack_[height_ - 1].as_condition(); }
   Truth pop() { return stack_[--height_].as_condition(); }
   void push(const Operand& value) { stack_[height_++] = value; }
-  void push(Truth value) { push(Operand::truth(value)); }
+  // Field by field, as it will be read: a whole Operand copied would wait for its parts.
+  void push(Truth value) {
+    auto& top = stack_[height_++];
+    top.kind = value == Truth::kUnknown ? Operand::Kind::kNull : Operand::Kind::kBool;
+    top.boolean = value == Truth::kTrue;
+  }
 
   // The operand that was left on the stack last is taken first. A result may take the place of one,
   // so it is made before it is pushed.

@@ -1,12 +1,47 @@
 #include "core/selector/fields.h"
 
-#include <algorithm>
+#include <array>
 #include <bit>
 
+#include "core/selector/same_text.h"
 #include "core/value/value_codec.h"
 
 namespace headrace::selector {
 namespace {
+
+// Bytes of a value whose first byte tells that; 0 where it does not.
+constexpr std::array<std::uint8_t, 256> kSizes = [] {
+  std::array<std::uint8_t, 256> sizes{};
+  for (std::size_t tag = 0; tag < 256; ++tag) {
+    const bool number = tag < 0x80 || tag >= 0xe0;
+    const bool constant = tag == 0xc0 || tag == 0xc2 || tag == 0xc3;
+    if (number || constant) sizes[tag] = 1;
+    if (tag >= 0xa0 && tag < 0xc0) sizes[tag] = static_cast<std::uint8_t>(tag - 0xa0 + 1);
+  }
+  sizes[0xcc] = sizes[0xd0] = 2;
+  sizes[0xcd] = sizes[0xd1] = 3;
+  sizes[0xce] = sizes[0xd2] = sizes[0xca] = 5;
+  sizes[0xcf] = sizes[0xd3] = sizes[0xcb] = 9;
+  return sizes;
+}();
+
+bool is_short_text(char tag) { return (static_cast<unsigned char>(tag) & 0xe0) == 0xa0; }
+
+// The next value, undecoded: without a walk for what most parameters are, a number or a short text.
+BytesView take_value(wire::Reader& in) {
+  const auto rest = in.rest();
+  const std::size_t size = rest.empty() ? 0 : kSizes[static_cast<unsigned char>(rest.front())];
+  if (size == 0 || size > rest.size()) return in.raw();
+  in = wire::Reader(rest.substr(size));
+  return rest.substr(0, size);
+}
+
+BytesView take_name(wire::Reader& in) {
+  const auto rest = in.rest();
+  if (rest.empty() || !is_short_text(rest.front())) return in.text(limits::kParamNameBytes);
+  const auto name = take_value(in);
+  return in.ok() ? name.substr(1) : name;
+}
 
 // A timestamp as microseconds since 1970, whose encoding value_codec knows.
 Operand decode_ext(BytesView encoded) {
@@ -21,11 +56,12 @@ Operand decode_ext(BytesView encoded) {
 // `encoded` is one whole value, or empty where the bytes ended early.
 Operand decode(BytesView encoded) {
   if (encoded.empty()) return Operand::null();
+  if (is_short_text(encoded.front())) return Operand::text(encoded.substr(1));
   wire::Reader in(encoded);
   const auto tag = static_cast<unsigned char>(encoded.front());
   if (tag < 0x80 || (tag >= 0xcc && tag <= 0xcf)) return Operand::exact(in.u64());
   if (tag >= 0xe0 || (tag >= 0xd0 && tag <= 0xd3)) return Operand::exact(in.i64());
-  if ((tag >= 0xa0 && tag < 0xc0) || (tag >= 0xd9 && tag <= 0xdb)) {
+  if (tag >= 0xd9 && tag <= 0xdb) {
     return Operand::text(in.text(limits::kParamsBytes));
   }
   switch (tag) {
@@ -56,8 +92,8 @@ bool enter(wire::Reader& in, const Slot::Part& part) {
   const auto tag = static_cast<unsigned char>(in.rest().front());
   if (is_map(tag)) {
     for (auto left = in.map(limits::kValueElements); left > 0 && in.ok(); --left) {
-      if (in.text(limits::kParamNameBytes) == part.name) return in.ok();
-      in.skip();
+      if (same_text(take_name(in), part.name)) return in.ok();
+      take_value(in);
     }
     return false;
   }
@@ -99,8 +135,8 @@ Operand Fields::field(Slot::Field field) {
 
 void Fields::take_param() {
   --left_;
-  const auto name = params_.text(limits::kParamNameBytes);
-  const auto value = params_.raw();
+  const auto name = take_name(params_);
+  const auto value = take_value(params_);
   if (!params_.ok()) {
     left_ = 0;
     return;
@@ -109,7 +145,7 @@ void Fields::take_param() {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const auto& slot = slots_[i];
     if (slot.head_size != name.size() || slot.head != first || (known_ >> i & 1) != 0) continue;
-    if (slot.path.empty() || slot.path.front().name != name) continue;
+    if (slot.path.empty() || !same_text(slot.path.front().name, name)) continue;
     set(i, slot.path.size() == 1 ? decode(value) : decode_inside(value, slot.path));
   }
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <compare>
 
+#include "core/selector/same_text.h"
+
 namespace headrace::selector {
 namespace {
 
@@ -116,7 +118,7 @@ Truth compare(Comparison how, const Operand& left, const Operand& right) {
   if (left.is_null() || right.is_null()) return Truth::kUnknown;
   if (left.is_number() && right.is_number()) return to_truth(holds(how, order(left, right)));
   if (left.kind != right.kind) return Truth::kFalse;
-  if (left.is_text()) return to_truth(holds(how, left.view() == right.view()));
+  if (left.is_text()) return to_truth(holds(how, same_text(left.view(), right.view())));
   if (left.kind == Kind::kBool) return to_truth(holds(how, left.boolean == right.boolean));
   return Truth::kFalse;
 }

@@ -166,3 +166,19 @@ TEST_CASE("a result that no number holds is unknown") {
   CHECK(answer("a - a = 0", {{"a", kNan}}) == U);
   CHECK(answer("a > 0", {{"a", kInfinity}}) == T);
 }
+
+TEST_CASE("texts and names of every length differ wherever one character does") {
+  for (std::size_t size = 1; size <= 40; ++size) {
+    const std::string text(size, 'x');
+    CHECK(answer("s = '" + text + "'", {{"s", text}}) == T);
+    CHECK(answer(text + " = 1", {{text, 1}}) == T);
+    CHECK(answer("s = '" + text + "'", {{"s", text + "x"}}) == F);
+    for (std::size_t at = 0; at < size; ++at) {
+      auto other = text;
+      other[at] = 'y';
+      CAPTURE(size, at);
+      CHECK(answer("s = '" + text + "'", {{"s", other}}) == F);
+      CHECK(answer(text + " = 1", {{other, 1}}) == U);
+    }
+  }
+}
