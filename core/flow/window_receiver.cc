@@ -174,6 +174,17 @@ bool WindowReceiver::hand_back(const SenderKey& from, const wire::ItemId& item) 
   return true;
 }
 
+bool WindowReceiver::on_over(const SenderKey& from, const wire::ItemId& item) {
+  Sender* sender = find(from);
+  Stage* stage = sender == nullptr ? nullptr : sender->items.find(item);
+  if (stage == nullptr || *stage == Stage::kFinished) return false;
+  if (*stage == Stage::kWaiting) return hand_back(from, item);
+  changed();
+  *stage = Stage::kOrphan;
+  answer(*sender);
+  return true;
+}
+
 bool WindowReceiver::lists(const SenderKey& sender, const wire::ItemId& item) const {
   const auto at = senders_.find(sender);
   if (at == senders_.end()) return false;

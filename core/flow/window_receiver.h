@@ -77,6 +77,9 @@ class WindowReceiver final {
   // It has not run and is not to: goes back to its sender uncharged. Also after on_started(), when
   // it turns out that its run never began. False if it had ended or was dropped.
   bool hand_back(const SenderKey& from, const wire::ItemId& item);
+  // Its sender has taken it back: off the list; one that runs has its place until on_ended(). False
+  // if it had ended.
+  bool on_over(const SenderKey& from, const wire::ItemId& item);
 
   // What membership says of a node.
   void on_dead(const NodeId& node);

@@ -7,20 +7,6 @@
 #include "core/flow/period.h"
 
 namespace headrace {
-namespace {
-
-bool lists(const std::vector<wire::HeldRun>& runs, const wire::ItemId& id) {
-  const auto above = std::upper_bound(
-      runs.begin(), runs.end(), id, [](const wire::ItemId& key, const wire::HeldRun& run) {
-        return key.session.counter != run.counter ? key.session.counter < run.counter
-                                                  : key.n < run.first;
-      });
-  if (above == runs.begin()) return false;
-  const auto& run = *(above - 1);
-  return run.counter == id.session.counter && id.n - run.first < run.count;
-}
-
-}  // namespace
 
 wire::ItemHead WindowSender::take_item(std::uint64_t token) {
   HEADRACE_CHECK(credit() > 0);
@@ -63,10 +49,29 @@ void WindowSender::hand_back(const wire::WindowState& state, std::vector<std::ui
   flights_.remove_if([&](const wire::ItemId& id, std::uint64_t token) {
     const bool over = id.session < state.session || id.n <= state.passed;
     const bool this_life = id.session.receiver == state.session.receiver;
-    if (!over || (this_life && lists(state.held, id))) return false;
+    if (!over || (this_life && wire::lists(state.held, id))) return false;
     tokens.push_back(token);
     return true;
   });
+}
+
+std::vector<wire::HeldRun> WindowSender::over(const wire::WindowState& state) {
+  std::vector<wire::HeldRun> over;
+  if (!took_back_ || !state.full || state.sender != self_ || state.session != session_) return over;
+  for (const auto& run : state.held) {
+    for (auto n = run.first; n < run.first + run.count; ++n) {
+      if (flies({{state.session.receiver, run.counter}, n})) continue;
+      const bool next = !over.empty() && over.back().counter == run.counter &&
+                        over.back().first + over.back().count == n;
+      if (next) {
+        ++over.back().count;
+      } else {
+        over.push_back({run.counter, n, 1});
+      }
+    }
+  }
+  took_back_ = !over.empty();
+  return over;
 }
 
 void WindowSender::on_heard() {
@@ -81,6 +86,7 @@ std::optional<std::uint64_t> WindowSender::end_flight(const wire::ItemId& item) 
 void WindowSender::on_dead(std::vector<std::uint64_t>& returned) {
   flights_.for_each([&](const wire::ItemId&, std::uint64_t token) { returned.push_back(token); });
   flights_ = {};
+  took_back_ = true;
   away_ = true;
 }
 

@@ -48,6 +48,9 @@ class WindowSender final {
 
   // Mail. Appends the tokens of items that ended unrun at the receiver: uncharged.
   void on_state(const wire::WindowState& state, std::vector<std::uint64_t>& handed_back);
+  // Items that the receiver lists though they were taken back from it, by on_dead(): to be told, until
+  // it lists none. Among them may be some that have ended and are not acknowledged yet.
+  std::vector<wire::HeldRun> over(const wire::WindowState& state);
   // Any other mail from the receiver, a completion for one.
   void on_heard();
   // Ends the flight of an item: its completion came, or its lease is over. Nothing if it is none
@@ -91,6 +94,7 @@ class WindowSender final {
   unsigned silent_ = 0;  // periods without news
   unsigned behind_ = 0;  // periods with items not known to have passed
   bool away_ = false;
+  bool took_back_ = false;  // and the receiver may not know
   bool announce_due_ = false, query_due_ = false, mark_due_ = false;
   ItemList<std::uint64_t> flights_;  // tokens
 };

@@ -85,10 +85,10 @@ void JobIntake::give_up_runs() {
   for (auto& [run, running] : running_) runs.emplace(run, &running);
   std::vector<std::shared_ptr<HeldJob>> back;
   for (auto& [run, running] : runs) {
-    if (std::exchange(running->refused, true)) continue;
+    if (running->refused) continue;
     consumers_.at(running->consumer).window.hand_back(running->job->from, running->job->item);
     back.push_back(running->job);
-    if (!std::exchange(running->stopping, true)) host_.set_stopping(run);
+    refuse(run, *running);
   }
   hand_back(back);
 }
@@ -154,6 +154,37 @@ void JobIntake::on_announce(const Now& now, const NodeId& from, Incarnation life
   if (at != consumers_.end()) at->second.window.on_announce({from, window.queue}, life, announce);
 }
 
+// The owner gave them to others while this node was away: what has not started must not, what runs is told to stop.
+void JobIntake::on_over(const Now& now, const NodeId& from, Incarnation life, const wire::WindowId& window,
+                        const wire::WindowOver& over) {
+  hear(now, from, life);
+  const auto at = consumers_.find(window.consumer);
+  if (at == consumers_.end() || over.receiver != self_) return;
+  Consumer& consumer = at->second;
+  const SenderKey sender{from, window.queue};
+  const auto meant = [&](const HeldJob& job) {
+    return job.from == sender && job.life == life && wire::lists(over.items, job.item);
+  };
+  std::erase_if(consumer.waiting, [&](const auto& job) {
+    return meant(*job) && consumer.window.on_over(sender, job->item);
+  });
+  std::vector<RunId> runs;
+  for (const auto& [run, running] : running_) {
+    if (running.consumer == window.consumer && !running.refused && meant(*running.job)) runs.push_back(run);
+  }
+  std::sort(runs.begin(), runs.end());  // a hash map's order is no order to act in
+  for (const auto run : runs) {
+    Running& running = running_.at(run);
+    if (consumer.window.on_over(sender, running.job->item)) refuse(run, running);
+  }
+}
+
+// Its end is told to nobody.
+void JobIntake::refuse(RunId run, Running& running) {
+  running.refused = true;
+  if (!std::exchange(running.stopping, true)) host_.set_stopping(run);
+}
+
 void JobIntake::on_done_ack(const Now& now, const NodeId& from, Incarnation life, const wire::JobDoneAck& ack) {
   hear(now, from, life);
   for (const auto number : ack.accepted) answered(now, {ack.life, number}, true);
@@ -178,9 +209,7 @@ void JobIntake::on_claims_ack(const Now& now, const NodeId& from, Incarnation li
     answered(now, claim.token, false);
     for (auto& [run, running] : running_) {
       if (running.job->token != claim.token || running.refused) continue;
-      running.refused = true;
-      if (!running.stopping) host_.set_stopping(run);
-      running.stopping = true;
+      refuse(run, running);
     }
   }
   const auto old = [&](const HeldJob& job) { return job.from.node == from && job.life < owner.life; };
@@ -240,8 +269,7 @@ void JobIntake::forget(const NodeId& node) {
   std::erase_if(completions_, [&](const auto& entry) { return entry.second.job->from.node == node; });
   for (auto& [run, running] : running_) {  // nobody is left to be told how it ends
     if (running.job->from.node != node) continue;
-    running.refused = true;
-    if (!std::exchange(running.stopping, true)) host_.set_stopping(run);
+    refuse(run, running);
   }
   owners_.erase(node);
 }

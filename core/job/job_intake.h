@@ -94,6 +94,8 @@ class JobIntake final {
                const wire::Mark& mark);
   void on_announce(const Now& now, const NodeId& from, Incarnation life, const wire::WindowId& window,
                    const wire::Announce& announce);
+  void on_over(const Now& now, const NodeId& from, Incarnation life, const wire::WindowId& window,
+               const wire::WindowOver& over);
   void on_done_ack(const Now& now, const NodeId& from, Incarnation life, const wire::JobDoneAck& ack);
   void on_claims_ack(const Now& now, const NodeId& from, Incarnation life, const wire::JobClaimsAck& ack);
 
@@ -155,6 +157,7 @@ class JobIntake final {
   Owner& hear(const Now& now, const NodeId& from, Incarnation life);
   void start_waiting(ConsumerNumber number, Consumer& consumer);
   void collect(const Now& now, ConsumerNumber number, Consumer& consumer);
+  void refuse(RunId run, Running& running);
   void hand_back(const std::vector<std::shared_ptr<HeldJob>>& jobs);
   void send_claims(const Now& now, const NodeId& to, Owner& owner);
   void answered(const Now& now, const wire::Token& token, bool accepted);

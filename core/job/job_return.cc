@@ -6,6 +6,7 @@
 #include "core/store/keys.h"
 #include "core/store/record.h"
 #include "core/wire/codec.h"
+#include "core/wire/kinds.h"
 
 namespace headrace::job {
 namespace {
@@ -59,6 +60,14 @@ void JobOwner::on_state(const Now& now, const NodeId& from, Incarnation life, co
   at->second.window.on_state(state, back);
   take_back(now, back, Charge::kNo);
   work_changed_ = true;
+  wire::WindowOver over{state.session.receiver, at->second.window.over(state)};
+  if (over.items.empty()) return;
+  Bytes message;
+  wire::Writer out(message);
+  out.array(3).u64(wire::number(wire::Kind::kWindowOver));
+  encode(out, window);
+  encode(out, over);
+  host_.send(from, wire::Lane::kControl, std::move(message), After::kNothing);
 }
 
 void JobOwner::on_hand_back(const Now& now, const NodeId& from, const wire::JobHandBack& back) {

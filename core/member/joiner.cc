@@ -168,6 +168,15 @@ void Joiner::shift(Nanos by) {
   }
 }
 
+std::vector<std::string> Joiner::unanswered() const {
+  std::vector<std::string> endpoints;
+  for (const auto& contact : contacts_) {
+    if (!contact.self && contact.id.is_zero()) endpoints.push_back(contact.endpoint);
+  }
+  for (const auto& [endpoint, at] : dialled_) endpoints.push_back(endpoint);
+  return endpoints;
+}
+
 void Joiner::stop() {
   contacts_.clear();
   reconnect_at_ = kNever;

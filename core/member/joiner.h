@@ -39,6 +39,8 @@ class Joiner final {
   MonoTime next() const;
   void shift(Nanos by);
   void stop();
+  // Addresses that were greeted and gave no answer yet.
+  std::vector<std::string> unanswered() const;
 
  private:
   struct Contact {

@@ -154,6 +154,10 @@ void Membership::leave(MonoTime now) {
     if (member.id() == shared_.self_id || !member.live()) continue;
     shared_.send(member, wire::Leave{numbers()});
   }
+  // They may know this node already, though it does not know them.
+  for (const auto& endpoint : joiner_.unanswered()) {
+    shared_.send(NodeId{}, endpoint, wire::Leave{numbers()});
+  }
   shared_.table.set_state(shared_.self(), MemberState::kLeft, now);
   shared_.gossip.clear();
   shared_.suspicions.clear();

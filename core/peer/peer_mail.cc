@@ -113,6 +113,13 @@ bool Peer::on_job_mail(const job::Now& now, const NodeId& from, Incarnation life
       if (in.ok()) intake_.on_mark(now, from, life, window, mark);
       return true;
     }
+    case Kind::kWindowOver: {
+      wire::WindowOver over;
+      decode(in, window);
+      decode(in, over);
+      if (in.ok()) intake_.on_over(now, from, life, window, over);
+      return true;
+    }
     case Kind::kJobDoneAck: {
       wire::JobDoneAck ack;
       if (decode(in, ack)) intake_.on_done_ack(now, from, life, ack);

@@ -27,6 +27,7 @@ enum class Kind : std::uint8_t {
   kAnnounce = 20,     // owner to consumer, control
   kWindowState = 21,  // consumer to owner, control
   kMark = 22,         // owner to consumer, data
+  kWindowOver = 23,   // owner to consumer, control: listed items that were taken back
 
   // A large payload, in pieces that precede the message which names it. Same lane as that message.
   kBlob = 30,

@@ -1,5 +1,7 @@
 #include "core/wire/window.h"
 
+#include <algorithm>
+
 #include "core/base/limits.h"
 
 namespace headrace::wire {
@@ -119,6 +121,29 @@ void decode(Reader& in, WindowState& state) {
   }
   for (; count > 0 && in.ok(); --count) in.skip();
   if (state.burned + state.passed > state.limit) in.fail();
+}
+
+bool lists(const std::vector<HeldRun>& runs, const ItemId& id) {
+  const auto above =
+      std::upper_bound(runs.begin(), runs.end(), id, [](const ItemId& key, const HeldRun& run) {
+        return key.session.counter != run.counter ? key.session.counter < run.counter
+                                                  : key.n < run.first;
+      });
+  if (above == runs.begin()) return false;
+  const auto& run = *(above - 1);
+  return run.counter == id.session.counter && id.n - run.first < run.count;
+}
+
+void encode(Writer& out, const WindowOver& over) {
+  out.array(2).u64(over.receiver);
+  put(out, over.items);
+}
+
+void decode(Reader& in, WindowOver& over) {
+  fields(in, 2, [&] {
+    over.receiver = in.u64();
+    read_runs(in, over.items);
+  });
 }
 
 void encode(Writer& out, const LaneHead& head) {

@@ -82,6 +82,19 @@ struct HeldRun {
   bool operator==(const HeldRun&) const = default;
 };
 
+// Whether `id`, of a session of the receiver's incarnation that the runs are of, is among them.
+// They must be in ascending order.
+bool lists(const std::vector<HeldRun>& runs, const ItemId& id);
+
+// Owner to consumer, in answer to a list: these of its items were taken back, nobody waits for
+// their ends.
+struct WindowOver {
+  Incarnation receiver = 0;  // whose sessions the counters are of
+  std::vector<HeldRun> items;
+
+  bool operator==(const WindowOver&) const = default;
+};
+
 // Consumer to owner: the receiver's side of the account.
 struct WindowState {
   Session session;
@@ -144,6 +157,8 @@ void encode(Writer& out, const ItemHead& head);
 void decode(Reader& in, ItemHead& head);
 void encode(Writer& out, const Mark& mark);
 void decode(Reader& in, Mark& mark);
+void encode(Writer& out, const WindowOver& over);
+void decode(Reader& in, WindowOver& over);
 void encode(Writer& out, const WindowState& state);
 void decode(Reader& in, WindowState& state);
 void encode(Writer& out, const LaneHead& head);

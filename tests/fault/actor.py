@@ -38,8 +38,10 @@ def work(args):
             run = uuid.uuid4().hex
             say("begin", job=job.id, run=run, deliveries=job.deliveries)
             until = time.monotonic() + args.seconds
-            while time.monotonic() < until:
+            while time.monotonic() < until and not (args.obeys and job.stopping):
                 time.sleep(min(0.05, args.seconds))
+            if args.obeys and job.stopping:
+                say("told", job=job.id, run=run)
             say("end", job=job.id, run=run)
             return {"run": run, "worker": args.name}
 
@@ -92,6 +94,7 @@ def main():
     parser.add_argument("--insecure", action="store_true")
     parser.add_argument("--topic", default=TOPIC)
     parser.add_argument("--seconds", type=float, default=0.1, help="that a run takes")
+    parser.add_argument("--obeys", action="store_true", help="runs end when they are to stop")
     parser.add_argument("--parallel", type=int, default=1)
     parser.add_argument("--period", type=float, default=0.05, help="between two adds")
     parser.add_argument("--size", type=int, default=100, help="of a payload")

@@ -145,6 +145,27 @@ def stale(folder):
         assert outcome() == row, "the outcome has changed"
 
 
+def told(folder):
+    """A worker stands still until its job was run elsewhere; its handler is then told to stop."""
+    with Programs(folder) as programs:
+        owner = programs.daemon("owner")
+        worker = programs.actor("work", "stale", owner, "--seconds", "60", "--obeys")
+        job = command("job", "add", "fault.job", "--node", owner.endpoint).strip()
+        worker.wait_event("begin", 20)
+        worker.signal(signal.SIGSTOP)
+        programs.actor("work", "other", owner)
+        wait_for("another worker ends the job",
+                 lambda: jobs_at(owner.endpoint, "fault.job")[job]["state"] == "SUCCEEDED", 60)
+        worker.signal(signal.SIGCONT)
+        continued = time.monotonic()
+        worker.wait_event("told", 20)
+        say(f"told to stop {time.monotonic() - continued:.2f} s after it went on")
+        more = command("job", "add", "fault.job", "--node", owner.endpoint).strip()
+        wait_for("its slot is free again",
+                 lambda: jobs_at(owner.endpoint, "fault.job")[more]["state"] != "QUEUED", 20)
+        assert worker.end() == 0
+
+
 @contextlib.contextmanager
 def tmpfs(folder, megabytes):
     """A small disk; only this process and its children see it."""
@@ -329,7 +350,7 @@ def damaged_table(folder):
 
 
 CHECKS = {check.__name__: check
-          for check in (churn, stale, full_disk, damaged_log, damaged_table)}
+          for check in (churn, stale, told, full_disk, damaged_log, damaged_table)}
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["full_disk"]:

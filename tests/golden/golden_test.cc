@@ -202,6 +202,16 @@ TEST_CASE("Messages of windows have the bytes of the specification") {
   CHECK(read_mark == mark);
   CHECK(read_mark.last() == 9);
 
+  const WindowOver over{2000, {{1, 3, 2}, {2, 1, 1}}};
+  CHECK(to_hex(window_message(Kind::kWindowOver, [&](Writer& out) { encode(out, over); })) ==
+        to_hex(golden("window_over")));
+  WindowOver read_over;
+  in = behind("window_over");
+  decode(in, id);
+  decode(in, read_over);
+  CHECK(in.ok());
+  CHECK(read_over == over);
+
   WindowState full{{2000, 2}, 1000, 16, 9, 3, 5, true, false, true, {{1, 5, 1}, {2, 8, 2}}};
   WindowState brief{{2000, 2}, 1000, 16, 9, 3, 0, false, true, false, {}};
   for (const auto& [name, state] :

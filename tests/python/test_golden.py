@@ -110,6 +110,7 @@ EXPECTED = {
     "window_state": [[21, WINDOW, [2000, 2, 1000, 16, 9, 3, 5, 1 | 4, [1, 5, 1, 2, 8, 2]]]],
     "window_state_short": [[21, WINDOW, [2000, 2, 1000, 16, 9, 3, 0, 2]]],
     "mark": [[22, WINDOW, [6, 2000, 2, 16, 12, 3, 0, False]]],
+    "window_over": [[23, WINDOW, [2000, [1, 3, 2, 2, 1, 1]]]],
     "blob": [[30, 3, 2, 5, b"cde"]],
     "job_item": [
         [40, WINDOW, [5, 2000, 2, 16, 12, 3, 64, False], LIFE, 9, 300, JOB, "a.b", 2, 3, PARAMS, b"hi", 0]

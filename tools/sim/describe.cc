@@ -73,6 +73,7 @@ std::string describe(BytesView message) {
     case Kind::kAnnounce: return announce(in, "announce");
     case Kind::kMark: return announce(in, "mark");
     case Kind::kWindowState: return state(in);
+    case Kind::kWindowOver: return "says what is over";
     case Kind::kJobItem: return item(in);
     case Kind::kJobDoneAck: return ack(in);
     case Kind::kJobDone: {

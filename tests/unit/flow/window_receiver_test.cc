@@ -399,3 +399,20 @@ TEST_CASE("senders beyond the limit are not heard") {
   CHECK_FALSE(rig.receiver.view(kKey).session.exists());
   CHECK(rig.receiver.view({NodeId::from_halves(2, 0), "q"}).session.exists());
 }
+
+TEST_CASE("what its sender took back leaves the list, and its place when its run ends") {
+  Pair pair({4, 2});
+  for (int i = 0; i < 3; ++i) REQUIRE(pair.send() == Arrival::kTaken);
+  REQUIRE(pair.receiver.on_started(kKey, pair.item(1)));
+  REQUIRE(pair.receiver.on_started(kKey, pair.item(2)));
+  REQUIRE(pair.receiver.on_ended(kKey, pair.item(2)));
+  CHECK(pair.receiver.on_over(kKey, pair.item(1)));        // runs
+  CHECK_FALSE(pair.receiver.on_over(kKey, pair.item(2)));  // has ended
+  CHECK(pair.receiver.on_over(kKey, pair.item(3)));        // waits
+  CHECK(pair.receiver.occupancy() == 1);
+  pair.collect();
+  REQUIRE(pair.to(kKey) != nullptr);
+  CHECK(pair.to(kKey)->held == std::vector<wire::HeldRun>{{1, 2, 1}});
+  CHECK_FALSE(pair.receiver.on_ended(kKey, pair.item(1)));  // nobody waits for it
+  CHECK(pair.receiver.occupancy() == 0);
+}

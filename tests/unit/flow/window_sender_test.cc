@@ -213,3 +213,29 @@ TEST_CASE("numbers that no honest receiver states are not believed") {
   ready.sender.set_want(1'000'000);
   CHECK(ready.sender.want() == limits::kHighWaterMark);
 }
+
+TEST_CASE("what was taken back from a receiver that lists it is named, until it lists none") {
+  Ready ready(8);
+  auto& sender = ready.sender;
+  for (std::uint64_t token = 1; token <= 4; ++token) sender.take_item(token);
+  auto heard = state(1, 8, 4);
+  heard.full = true;
+  heard.held = {{1, 1, 4}};
+  hear(sender, heard);
+  CHECK(sender.over(heard).empty());  // all of them fly
+  Tokens back;
+  sender.on_dead(back);
+  REQUIRE(back.size() == 4);
+  sender.on_alive();
+  const auto fresh = sender.take_item(5).id();
+  heard.held = {{1, 2, 4}};  // 1 has ended meanwhile, 5 is new
+  heard.passed = 5;
+  hear(sender, heard);
+  CHECK(sender.flies(fresh));
+  CHECK(sender.over(heard) == std::vector<wire::HeldRun>{{1, 2, 3}});
+  CHECK(sender.over(heard) == std::vector<wire::HeldRun>{{1, 2, 3}});  // the first may be lost
+  heard.held = {{1, 5, 1}};
+  CHECK(sender.over(heard).empty());
+  heard.held = {{1, 2, 4}};
+  CHECK(sender.over(heard).empty());  // late: it was answered
+}

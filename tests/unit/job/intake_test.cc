@@ -339,6 +339,29 @@ TEST_CASE("A consumer that stops hands back what has not started, and is answere
   CHECK(w.intake.idle());
 }
 
+TEST_CASE("What the owner took back while it was away is not started, and stopped if it runs") {
+  IntakeWorld w;
+  w.dispatch();
+  REQUIRE(w.host.started.size() == 1);
+  std::vector<std::uint64_t> back;
+  w.sender.on_dead(back);
+  REQUIRE(back.size() == 4);
+  w.sender.on_alive();
+  wire::WindowOver over{9, {{1, 1, 4}}};
+  w.intake.on_over(w.now, w.owner, w.life, {w.number, "default"}, over);
+  CHECK(w.host.stopping.empty());  // of another life of this node
+  over.receiver = w.sender.session().receiver;
+  w.intake.on_over(w.now, w.owner, w.life, {w.number, "default"}, over);
+  CHECK(w.host.stopping.size() == 1);
+  CHECK(w.intake.occupancy(w.number) == 1);
+  w.intake.on_over(w.now, w.owner, w.life, {w.number, "default"}, over);  // again: nothing more
+  w.end(0);
+  CHECK(w.host.started.size() == 1);
+  CHECK(w.dones.empty());
+  CHECK(w.intake.occupancy(w.number) == 0);
+  CHECK(w.intake.idle());
+}
+
 TEST_CASE("A run that was handed over and never began goes back like one that waited") {
   IntakeWorld w;
   w.dispatch();

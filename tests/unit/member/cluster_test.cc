@@ -123,6 +123,21 @@ TEST_CASE("a refused connection kills nobody whom others reach") {
   CHECK(cluster.deaths_seen() == 0);
 }
 
+TEST_CASE("who leaves before its seed has answered is known there as left, not dead") {
+  Cluster cluster(5);
+  cluster.start(0);
+  cluster.cut = [](std::size_t from, std::size_t to) { return from == 0 && to == 1; };
+  Cluster::Options options;
+  options.seeds = {0};
+  const auto id = cluster.start(1, options).id;
+  REQUIRE(cluster.run_until(std::chrono::seconds(2),
+                            [&] { return cluster[0]->find(id) != nullptr; }));
+  REQUIRE(cluster[1]->find(cluster[0].id) == nullptr);
+  cluster.leave(1);
+  CHECK(cluster.run_until(std::chrono::seconds(1),
+                          [&] { return cluster[0]->find(id)->state == MemberState::kLeft; }));
+}
+
 TEST_CASE("a graceful leave is known to all within a second as left, not dead") {
   Cluster cluster(9);
   form(cluster, 20);
