@@ -4,9 +4,9 @@
 // Two ROUTERs are bound, control and data, each with a libzmq I/O thread of its own, so that
 // control never waits behind bulk. To each peer there is a link: up to two DEALERs, one for each
 // lane, opened by the first send and closed when idle, when the link is closed, or when more than
-// allowed are open or descriptors run out (the least recently used of the lane goes). A peer is never answered on a ROUTER:
-// libzmq 4.3.4 aborts or loses mail when one ROUTER both dials and accepts. Clients bind nothing,
-// so they alone are answered, on the control ROUTER.
+// allowed are open or descriptors run out (the least recently used of the lane goes). A peer is
+// never answered on a ROUTER: libzmq 4.3.4 aborts or loses mail when one ROUTER both dials and
+// accepts. Clients bind nothing, so they alone are answered, on the control ROUTER.
 //
 // What a send means: the frame is queued, no more. It may be lost with the connection, and it may
 // reach another process that took over the address: the head of the frame says whom it is for.

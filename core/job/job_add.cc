@@ -64,13 +64,16 @@ void JobOwner::add(const Now& now, Ticket ticket, std::vector<NewJob> jobs, bool
 std::optional<Error> JobOwner::lacks_memory(const std::vector<NewJob>& jobs) const {
   std::size_t more = 0, bytes = 0;
   for (const auto& job : jobs) {
-    if (job.level != Level::kMemory) continue;
+    if (job.level != Level::kMemory || (job.id && known(*job.id))) continue;  // a repeat takes none
     ++more;
     bytes += job.params.size() + job.payload.size();
   }
   if (more == 0) return {};
-  if (unstored_.size() + more <= limits::kUnstoredJobs && unstored_bytes_ + bytes <= limits::kUnstoredBytes) return {};
-  return Error{Code::kFull, std::to_string(unstored_.size()) + " unfinished jobs of level memory with " +
+  if (unstored_.size() + more <= limits::kUnstoredJobs &&
+      unstored_bytes_ + bytes <= limits::kUnstoredBytes)
+    return {};
+  return Error{Code::kFull, std::to_string(unstored_.size()) +
+                                " unfinished jobs of level memory with " +
                                 std::to_string(unstored_bytes_ >> 20) + " MiB are kept here, of " +
                                 std::to_string(limits::kUnstoredJobs) + " and " +
                                 std::to_string(limits::kUnstoredBytes >> 20) +

@@ -45,7 +45,16 @@ void JobOwner::set_consumers(const Now& now, const NodeId& node, Incarnation lif
     const ConsumerKey key{node, advert.number};
     const auto topics = TopicPattern::parse(advert.topics);
     if (!topics || consumers_.contains(key)) continue;
-    const auto at = consumers_.emplace(key, Consumer{life, *topics, WindowSender(config_.incarnation, forgotten_ << 32), {}, 0, now.mono, false, false}).first;
+    const auto at = consumers_
+                        .emplace(key, Consumer{life,
+                                               *topics,
+                                               WindowSender(config_.incarnation, forgotten_ << 32),
+                                               {},
+                                               0,
+                                               now.mono,
+                                               false,
+                                               false})
+                        .first;
     match_topics(key, at->second);
   }
   work_changed_ = true;

@@ -1,6 +1,7 @@
 #include "core/job/job_intake.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "core/base/check.h"
@@ -16,7 +17,7 @@ constexpr Millis kFirstRepeat{500};
 constexpr Millis kLastRepeat{5000};
 constexpr std::size_t kControlResult = 4096;  // larger results travel on the data lane
 // A slot is handed what it will run in that time, so that tiny jobs do not cost a turn each. What was handed over
-// counts as started.
+// counts as started, until not_started() says otherwise.
 constexpr Millis kAhead{1};
 // Periods for which a stopped consumer that holds nothing still tells owners so. They may have forgotten it, and never
 // answer; what arrives later is handed back.
@@ -80,15 +81,24 @@ void JobIntake::not_started(const std::vector<RunId>& runs) {
   hand_back(back);
 }
 
+// In the order of their start: a hash map's order is no order to act in.
+template <typename Fits>
+std::vector<RunId> JobIntake::runs_that(Fits&& fits) const {
+  std::vector<RunId> runs;
+  for (const auto& [run, running] : running_) {
+    if (fits(running)) runs.push_back(run);
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
 void JobIntake::give_up_runs() {
-  std::map<RunId, Running*> runs;  // a hash map's order is no order to act in
-  for (auto& [run, running] : running_) runs.emplace(run, &running);
   std::vector<std::shared_ptr<HeldJob>> back;
-  for (auto& [run, running] : runs) {
-    if (running->refused) continue;
-    consumers_.at(running->consumer).window.hand_back(running->job->from, running->job->item);
-    back.push_back(running->job);
-    refuse(run, *running);
+  for (const auto run : runs_that([](const Running& running) { return !running.refused; })) {
+    const Running& running = running_.at(run);
+    consumers_.at(running.consumer).window.hand_back(running.job->from, running.job->item);
+    back.push_back(running.job);
+    refuse(run);
   }
   hand_back(back);
 }
@@ -155,8 +165,8 @@ void JobIntake::on_announce(const Now& now, const NodeId& from, Incarnation life
 }
 
 // The owner gave them to others while this node was away: what has not started must not, what runs is told to stop.
-void JobIntake::on_over(const Now& now, const NodeId& from, Incarnation life, const wire::WindowId& window,
-                        const wire::WindowOver& over) {
+void JobIntake::on_over(const Now& now, const NodeId& from, Incarnation life,
+                        const wire::WindowId& window, const wire::WindowOver& over) {
   hear(now, from, life);
   const auto at = consumers_.find(window.consumer);
   if (at == consumers_.end() || over.receiver != self_) return;
@@ -168,19 +178,17 @@ void JobIntake::on_over(const Now& now, const NodeId& from, Incarnation life, co
   std::erase_if(consumer.waiting, [&](const auto& job) {
     return meant(*job) && consumer.window.on_over(sender, job->item);
   });
-  std::vector<RunId> runs;
-  for (const auto& [run, running] : running_) {
-    if (running.consumer == window.consumer && !running.refused && meant(*running.job)) runs.push_back(run);
-  }
-  std::sort(runs.begin(), runs.end());  // a hash map's order is no order to act in
+  const auto runs = runs_that([&](const Running& running) {
+    return running.consumer == window.consumer && !running.refused && meant(*running.job);
+  });
   for (const auto run : runs) {
-    Running& running = running_.at(run);
-    if (consumer.window.on_over(sender, running.job->item)) refuse(run, running);
+    if (consumer.window.on_over(sender, running_.at(run).job->item)) refuse(run);
   }
 }
 
 // Its end is told to nobody.
-void JobIntake::refuse(RunId run, Running& running) {
+void JobIntake::refuse(RunId run) {
+  Running& running = running_.at(run);
   running.refused = true;
   if (!std::exchange(running.stopping, true)) host_.set_stopping(run);
 }
@@ -205,12 +213,15 @@ void JobIntake::answered(const Now&, const wire::Token& token, bool) {
 void JobIntake::on_claims_ack(const Now& now, const NodeId& from, Incarnation life,
                               const wire::JobClaimsAck& ack) {
   Owner& owner = hear(now, from, life);
+  std::unordered_set<wire::Token, TokenHash> refused;
   for (const auto& claim : ack.refused) {
     answered(now, claim.token, false);
-    for (auto& [run, running] : running_) {
-      if (running.job->token != claim.token || running.refused) continue;
-      refuse(run, running);
-    }
+    refused.insert(claim.token);
+  }
+  for (const auto run : runs_that([&](const Running& running) {
+         return !running.refused && refused.contains(running.job->token);
+       })) {
+    refuse(run);
   }
   const auto old = [&](const HeldJob& job) { return job.from.node == from && job.life < owner.life; };
   const bool more =
@@ -267,10 +278,9 @@ void JobIntake::on_incarnation(const NodeId& node, Incarnation life) {
 void JobIntake::forget(const NodeId& node) {
   for (auto& [number, consumer] : consumers_) consumer.window.forget(node);
   std::erase_if(completions_, [&](const auto& entry) { return entry.second.job->from.node == node; });
-  for (auto& [run, running] : running_) {  // nobody is left to be told how it ends
-    if (running.job->from.node != node) continue;
-    refuse(run, running);
-  }
+  // Nobody is left to be told how they end.
+  const auto of_node = [&](const Running& running) { return running.job->from.node == node; };
+  for (const auto run : runs_that(of_node)) refuse(run);
   owners_.erase(node);
 }
 
@@ -385,11 +395,13 @@ void JobIntake::repeat_completions(const Now& now) {
 
 // An owner that has not been heard for most of a lease may have given the job to another.
 void JobIntake::watch_leases(const Now& now) {
-  for (auto& [run, running] : running_) {
-    if (running.stopping) continue;
+  const auto doubtful = [&](const Running& running) {
+    if (running.stopping) return false;
     const auto owner = owners_.find(running.job->from.node);
-    if (owner != owners_.end() && now.mono - owner->second.heard < kLease * 8 / 10) continue;
-    running.stopping = true;
+    return owner == owners_.end() || now.mono - owner->second.heard >= kLease * 8 / 10;
+  };
+  for (const auto run : runs_that(doubtful)) {
+    running_.at(run).stopping = true;
     host_.set_stopping(run);
   }
 }

@@ -157,7 +157,9 @@ class JobIntake final {
   Owner& hear(const Now& now, const NodeId& from, Incarnation life);
   void start_waiting(ConsumerNumber number, Consumer& consumer);
   void collect(const Now& now, ConsumerNumber number, Consumer& consumer);
-  void refuse(RunId run, Running& running);
+  template <typename Fits>
+  std::vector<RunId> runs_that(Fits&& fits) const;
+  void refuse(RunId run);
   void hand_back(const std::vector<std::shared_ptr<HeldJob>>& jobs);
   void send_claims(const Now& now, const NodeId& to, Owner& owner);
   void answered(const Now& now, const wire::Token& token, bool accepted);

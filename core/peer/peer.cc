@@ -95,7 +95,9 @@ void Peer::stop_consuming(const job::Now&) {
   intake_.stop_all();
 }
 
-void Peer::not_started(const job::Now&, const std::vector<job::RunId>& runs) { intake_.not_started(runs); }
+void Peer::not_started(const job::Now&, const std::vector<job::RunId>& runs) {
+  intake_.not_started(runs);
+}
 
 void Peer::leave(const job::Now& now) {
   intake_.give_up_runs();

@@ -12,7 +12,7 @@ namespace headrace {
 namespace {
 
 constexpr std::chrono::seconds kClientSilence{10};
-constexpr Millis kOwnerWait{20'000};  // then it is asked again
+constexpr Millis kOwnerWait{20'000};             // then it is asked again
 constexpr std::size_t kControlBody = 16 << 10;   // larger replies go over the data lane between nodes
 
 Bytes encode_answer(const Answer& answer) {
@@ -61,7 +61,8 @@ void Peer::close_call(job::Ticket ticket, Result<Answer> answer, job::After afte
 void Peer::reply(const Caller& caller, const Result<Bytes>& body, job::After after) {
   if (caller.kind == Caller::Kind::kNode) {
     const auto* member = membership_.find(caller.node);
-    if (member == nullptr || member->life->incarnation != caller.life) return;  // whoever asked is gone
+    if (member == nullptr || member->life->incarnation != caller.life)
+      return;  // whoever asked is gone
   }
   if (body && body->size() > limits::kJobPayloadBytes) {
     return reply(caller, fail(Code::kFull, "the answer has " + std::to_string(body->size()) + " bytes; at most " +
@@ -137,12 +138,15 @@ void Peer::wait_job(const job::Now& now, CallNumber number, const JobId& id, Mon
 
 // --- Calls, whoever makes them.
 
-void Peer::add(const job::Now& now, Caller caller, std::vector<job::NewJob> jobs, MonoTime deadline, bool look_up) {
+void Peer::add(const job::Now& now, Caller caller, std::vector<job::NewJob> jobs, MonoTime deadline,
+               bool look_up) {
   const auto ticket = open_call(std::move(caller), deadline);
   if (owner_) {
     if (!room_) {
-      return close_call(ticket, fail(Code::kFull, "the disk of node " + config_.name + " is full: free some space "
-                                                  "and add again; nothing that was stored is lost"));
+      return close_call(ticket,
+                        fail(Code::kFull, "the disk of node " + config_.name +
+                                              " is full: free some space "
+                                              "and add again; nothing that was stored is lost"));
     }
     calls_.at(ticket).adds = true;
     for (const auto& job : jobs) {
@@ -285,8 +289,10 @@ void Peer::check_calls(const job::Now& now) {
       call.waits.reset();
       call.deadline = now.mono + kClientSilence;
       deadlines_.emplace(call.deadline, ticket);
-      if (owner_) look_at(now, ticket, id);
-      else ask(now, call);
+      if (owner_)
+        look_at(now, ticket, id);
+      else
+        ask(now, call);
     } else {
       close_call(ticket, fail(Code::kTimeout, call.waits ? "job " + call.waits->hex() + " has not ended in time"
                                                          : std::string("no answer in time")));

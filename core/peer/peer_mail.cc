@@ -40,8 +40,9 @@ void Peer::on_frame(const job::Now& now, wire::Lane, BytesView client, BytesView
   if (client.empty() && head.sender != config_.id) membership_.peer_heard(now.mono, head.sender, head.sender_incarnation);
   const bool this_life = head.receiver_incarnation == config_.incarnation;
   const auto* member = client.empty() ? membership_.find(head.sender) : nullptr;
-  const bool known = head.sender == config_.id || (member != nullptr && member->live() &&
-                                                   member->life->incarnation == head.sender_incarnation);
+  const bool known =
+      head.sender == config_.id ||
+      (member != nullptr && member->live() && member->life->incarnation == head.sender_incarnation);
   while (const auto message = reader.next()) {
     wire::Reader in(*message);
     const auto kind = kind_of(in);

@@ -50,7 +50,8 @@ void Peer::follow(const job::Now&, SendMember& mail) {
 
 void Peer::reach(const NodeId& node) {
   const auto* member = membership_.find(node);
-  act(Reach{node, member->life->incarnation, member->about().control_endpoint, member->about().data_endpoint});
+  act(Reach{node, member->life->incarnation, member->about().control_endpoint,
+            member->about().data_endpoint});
 }
 
 void Peer::follow(const job::Now& now, const MemberChanged& change) {

@@ -19,7 +19,9 @@ std::optional<NodeId> Peer::owner_node() {
 }
 
 std::optional<NodeId> Peer::choose_owner() const {
-  const auto with_store = [](const auto& member) { return member.live() && member.about().has_store; };
+  const auto with_store = [](const auto& member) {
+    return member.live() && member.about().has_store;
+  };
   const auto& members = membership_.members();
   const auto at = [&](const std::string& endpoint) {
     return std::find_if(members.begin(), members.end(), [&](const auto& member) {
@@ -44,10 +46,13 @@ std::optional<NodeId> Peer::choose_owner() const {
   return best;
 }
 
-void Peer::forward(const job::Now& now, job::Ticket ticket, std::function<void(const NodeId&, bool)> send_to) {
+void Peer::forward(const job::Now& now, job::Ticket ticket,
+                   std::function<void(const NodeId&, bool)> send_to) {
   if (config_.owner.empty() && config_.seeds.empty() && !owner_node()) {
-    return close_call(ticket, fail(Code::kNoStore, "this node has no data directory and knows no node that has one: "
-                                                   "give it `data`, or `join` a node that has"));
+    return close_call(ticket,
+                      fail(Code::kNoStore,
+                           "this node has no data directory and knows no node that has one: "
+                           "give it `data`, or `join` a node that has"));
   }
   Call& call = calls_.at(ticket);
   call.ask = std::move(send_to);
@@ -59,7 +64,8 @@ void Peer::ask(const job::Now& now, Call& call) {
   next_call_check_ = std::min(next_call_check_, call.ask_at);
   const auto owner = owner_node();
   const auto* member = owner ? membership_.find(*owner) : nullptr;
-  if (member == nullptr || !member->live()) return;  // not met, or away: asked again until the deadline
+  if (member == nullptr || !member->live())
+    return;  // not met, or away: asked again until the deadline
   call.ask(*owner, call.asked);
   call.asked = true;
 }

@@ -13,7 +13,8 @@ constexpr std::chrono::seconds kRemoteWait{30};  // the most that a caller elsew
 
 }  // namespace
 
-bool Peer::on_call(const job::Now& now, const Caller& from, wire::Kind kind, wire::Reader& in, const Bytes& source) {
+bool Peer::on_call(const job::Now& now, const Caller& from, wire::Kind kind, wire::Reader& in,
+                   const Bytes& source) {
   using wire::Kind;
   switch (kind) {
     case Kind::kCallHello: serve<wire::CallHello>(now, from, in, source); return true;
@@ -53,13 +54,15 @@ std::optional<job::Ticket> Peer::under_way(const Caller& caller) const {
 bool Peer::admits(const Caller& caller) {
   const auto open = open_.find(caller.source());
   if (open != open_.end() && open->second.size() >= limits::kClientCalls) {
-    reply(caller, fail(Code::kFull, std::to_string(limits::kClientCalls) +
-                                        " calls of this client are under way: wait for some of them"));
+    reply(caller,
+          fail(Code::kFull, std::to_string(limits::kClientCalls) +
+                                " calls of this client are under way: wait for some of them"));
     return false;
   }
   if (calls_.size() + publishes_.size() < limits::kPendingCalls) return true;
-  reply(caller, fail(Code::kFull, std::to_string(limits::kPendingCalls) + " calls are under way at node " +
-                                      config_.name + ": try again"));
+  reply(caller,
+        fail(Code::kFull, std::to_string(limits::kPendingCalls) + " calls are under way at node " +
+                              config_.name + ": try again"));
   return false;
 }
 
@@ -75,7 +78,8 @@ void Peer::wait_on(const job::Now& now, job::Ticket ticket, Nanos patience) {
 // Only clients are passed on: a node asks one that has a store.
 bool Peer::can_answer(const Caller& caller) {
   if (owner_ || caller.kind == Caller::Kind::kClient) return true;
-  reply(caller, fail(Code::kNoStore, "node " + config_.name + " has no data directory: ask one that has"));
+  reply(caller,
+        fail(Code::kNoStore, "node " + config_.name + " has no data directory: ask one that has"));
   return false;
 }
 
@@ -94,20 +98,23 @@ void Peer::on(const job::Now& now, Caller caller, const wire::CallMembers&, cons
   reply(caller, wire::encode_body(members(now)));
 }
 
-void Peer::on(const job::Now& now, Caller caller, const wire::CallAddJobs& call, const Bytes& source) {
+void Peer::on(const job::Now& now, Caller caller, const wire::CallAddJobs& call,
+              const Bytes& source) {
   if (!can_answer(caller)) return;
   std::vector<job::NewJob> jobs;
   jobs.reserve(call.jobs.size());
   for (const auto& item : call.jobs) {
     auto payload = payload_of(source, item.payload);
     if (!payload) return;  // lost on the way: the caller repeats the whole
-    job::NewJob job{item.id, std::string(item.topic), item.priority, item.not_before, item.max_attempts,
-                    static_cast<Level>(item.level), Bytes(item.params), std::move(*payload)};
+    job::NewJob job{
+        item.id,           std::string(item.topic),        item.priority,      item.not_before,
+        item.max_attempts, static_cast<Level>(item.level), Bytes(item.params), std::move(*payload)};
     if (auto checked = job::check_new(job); !checked) return reply(caller, fail(checked.error()));
     jobs.push_back(std::move(job));
   }
   if (jobs.empty()) return reply(caller, fail(Code::kInvalid, "an add without jobs"));
-  add(now, std::move(caller), std::move(jobs), owner_ ? kNever : now.mono + kRemoteWait, call.repeat);
+  add(now, std::move(caller), std::move(jobs), owner_ ? kNever : now.mono + kRemoteWait,
+      call.repeat);
 }
 
 void Peer::on(const job::Now& now, Caller caller, const wire::CallGetJob& call, const Bytes&) {
@@ -133,25 +140,30 @@ void Peer::on(const job::Now&, Caller caller, const wire::CallPublish& call, con
   if (!payload) return;
   const auto number = ++last_publish_;
   publishes_.emplace(number, std::move(caller));
-  act(ClientPublish{number, std::string(call.topic), Bytes(call.params), std::move(*payload), call.patience});
+  act(ClientPublish{number, std::string(call.topic), Bytes(call.params), std::move(*payload),
+                    call.patience});
 }
 
 void Peer::on(const job::Now& now, Caller caller, const wire::CallSubscribe& call, const Bytes&) {
   if (caller.kind != Caller::Kind::kClient) {
     return reply(caller, fail(Code::kInvalid, "only clients subscribe through a node"));
   }
-  if (auto topic = TopicPattern::parse(call.topic); !topic) return reply(caller, fail(topic.error()));
+  if (auto topic = TopicPattern::parse(call.topic); !topic)
+    return reply(caller, fail(topic.error()));
   if (!clients_.contains(caller.client) && clients_.size() >= limits::kClients) {
-    return reply(caller, fail(Code::kFull, std::to_string(limits::kClients) + " clients are served already"));
+    return reply(caller, fail(Code::kFull,
+                              std::to_string(limits::kClients) + " clients are served already"));
   }
   Client& client = clients_[caller.client];
   client.heard = now.mono;
   next_call_check_ = std::min(next_call_check_, now.mono + kClientSilence);
   if (!client.subscriptions.contains(call.subscription)) {  // else a repeat
     if (client.subscriptions.size() >= limits::kClientSubscriptions) {
-      return reply(caller, fail(Code::kFull, std::to_string(limits::kClientSubscriptions) +
-                                                 " registrations of this client are served already: give some back, "
-                                                 "or register a pattern"));
+      return reply(
+          caller,
+          fail(Code::kFull, std::to_string(limits::kClientSubscriptions) +
+                                " registrations of this client are served already: give some back, "
+                                "or register a pattern"));
     }
     const auto number = ++last_subscription_;
     client.subscriptions[call.subscription] = number;
@@ -193,7 +205,9 @@ void Peer::client_event(std::uint64_t subscription, const wire::ClientEvent& eve
   if (copy.payload.inlined.size() > limits::kChunkBytes) {
     copy.payload.blob = next_blob();
     wire::cut_blob(copy.payload.blob, copy.payload.inlined, limits::kChunkBytes,
-                   [&, to = client](Bytes piece) { act(SendClient{to, std::move(piece)}); });
+                   [&, to = client](Bytes piece) {
+                     act(SendClient{to, std::move(piece)});
+                   });
     copy.payload.inlined = {};
   }
   Bytes message;

@@ -37,6 +37,14 @@ std::vector<Slot::Part> path_of(std::string_view name) {
   }
 }
 
+Step with_extra(Op op, Ref operand, std::uint16_t extra) {
+  Step step;
+  step.op = op;
+  step.first = operand;
+  step.extra = extra;
+  return step;
+}
+
 }  // namespace
 
 Ref Builder::constant(const Operand& value) {
@@ -129,20 +137,12 @@ Step Builder::in_list(Ref operand, std::vector<std::string> texts) {
   std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   program_.lists.push_back(std::move(texts));
-  Step step;
-  step.op = Op::kIn;
-  step.first = operand;
-  step.extra = last_index(program_.lists);
-  return step;
+  return with_extra(Op::kIn, operand, last_index(program_.lists));
 }
 
 Step Builder::like(Ref operand, LikePattern pattern) {
   program_.patterns.push_back(std::move(pattern));
-  Step step;
-  step.op = Op::kLike;
-  step.first = operand;
-  step.extra = last_index(program_.patterns);
-  return step;
+  return with_extra(Op::kLike, operand, last_index(program_.patterns));
 }
 
 Program Builder::finish(Ref result) {

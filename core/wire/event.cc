@@ -8,7 +8,6 @@
 namespace headrace::wire {
 namespace {
 
-
 // Everything of an encoded event but its byte strings, at most.
 constexpr std::size_t kFieldBytes = 64;
 constexpr std::size_t kSmallBytes = 512;  // of a payload: clearing its place costs less than a call

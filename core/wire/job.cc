@@ -139,7 +139,8 @@ std::vector<JobClaims> in_messages(std::vector<JobClaim> claims) {
   for (const auto& claim : claims) {
     auto* message = &messages.back();
     // All of one job stay together.
-    if (message->jobs.size() >= limits::kClaims && message->jobs.back().job_number != claim.job_number) {
+    if (message->jobs.size() >= limits::kClaims &&
+        message->jobs.back().job_number != claim.job_number) {
       message->last = message->jobs.back().job_number;
       message = &messages.emplace_back();
       message->first = messages[messages.size() - 2].last + 1;

@@ -81,25 +81,25 @@ std::shared_ptr<EventParcel> EventPlane::place_rest(const EventSender::Offered& 
     sender_.drop(offered, now);
     parcel->dropped = static_cast<std::uint32_t>(offered.without_room.size());
   }
-  if (!offered.local) return parcel;
-  const EventOrigin origin{config_.self, config_.incarnation, parcel,
-                           sizeof(EventParcel) + parcel->bytes.size()};
-  if (!local_.empty() && patient) {
-    local_.push_back({parcel, origin});
-    ++parcel->waiting;
-    return parcel;
-  }
+  if (offered.local) place_local(parcel, patient, now);
+  return parcel;
+}
+
+// For this node's own registrations: at once, or in its turn if it may wait. Else it is dropped.
+void EventPlane::place_local(const std::shared_ptr<EventParcel>& parcel, bool may_wait,
+                             MonoTime now) {
+  EventOrigin origin{config_.self, config_.incarnation, parcel,
+                     sizeof(EventParcel) + parcel->bytes.size()};
   const auto placed =
       local_.empty() ? intake_.place(origin, parcel->event, now) : EventIntake::Placed::kNoRoom;
-  if (placed == EventIntake::Placed::kNoRoom && patient) {
-    local_.push_back({parcel, origin});
+  if (placed == EventIntake::Placed::kNoRoom && may_wait) {
+    local_.push_back({parcel, std::move(origin)});
     ++parcel->waiting;
-    local_at_ = now + kLocalRetry;
+    local_at_ = std::min(local_at_, now + kLocalRetry);
   } else if (placed != EventIntake::Placed::kTaken) {
     ++parcel->dropped;
     ++local_dropped_;
   }
-  return parcel;
 }
 
 void EventPlane::resume_local(MonoTime now) {
@@ -195,19 +195,7 @@ void EventPlane::publish_system(std::string_view topic, BytesView params) {
   const auto route = system_.route(topic);
   if (closed_ || !route || !(*route)->local) return;
   const wire::Event event{kSystemSeq | ++system_seq_, time, topic, (*route)->depth, params, {}, 0};
-  const auto parcel = std::make_shared<EventParcel>(event);
-  const EventOrigin origin{config_.self, config_.incarnation, parcel,
-                           sizeof(EventParcel) + parcel->bytes.size()};
-  const auto now = hooks_.mono();
-  const auto placed =
-      local_.empty() ? intake_.place(origin, parcel->event, now) : EventIntake::Placed::kNoRoom;
-  if (placed == EventIntake::Placed::kNoRoom && local_.size() < kSystemWaiting) {
-    local_.push_back({parcel, origin});
-    ++parcel->waiting;
-    local_at_ = std::min(local_at_, now + kLocalRetry);
-  } else if (placed != EventIntake::Placed::kTaken) {
-    ++local_dropped_;
-  }
+  place_local(std::make_shared<EventParcel>(event), local_.size() < kSystemWaiting, hooks_.mono());
   leave(lock);
 }
 

@@ -168,6 +168,7 @@ class EventPlane final : public EventPort {
   Result<EventSender::Offered> offer(Lock& lock, std::string_view topic, BytesView params,
                                      BytesView payload);
   std::shared_ptr<EventParcel> place_rest(const EventSender::Offered& offered, bool patient);
+  void place_local(const std::shared_ptr<EventParcel>& parcel, bool may_wait, MonoTime now);
   void resume_local(MonoTime now);
   void cancel(EventParcel& parcel, MonoTime now);
   Published published(const EventSender::Offered& offered) const;

@@ -82,27 +82,32 @@ def churn(folder):
         workers = [programs.actor("work", f"w{i}", owner) for i in range(3)]
         adder = programs.actor("add", "adder", owner)
         client = ClientAdds(owner.endpoint)
-        began, starts = time.monotonic(), 1
+        starts = 1
 
-        def at(seconds):
-            time.sleep(max(0.0, began + seconds - time.monotonic()))
+        def go_on(runs=40):
+            """Until so many more have come to their end: each fault meets jobs in flight."""
+            def ended():
+                return sum(len(worker.events.get("end", [])) for worker in workers)
+            before = ended()
+            wait_for("jobs run on", lambda: ended() >= before + runs, 60)
 
-        at(2), workers[0].kill()
+        go_on(), workers[0].kill()
         workers.append(programs.actor("work", "w3", owner))
-        at(4), workers[1].signal(signal.SIGSTOP)
-        for seconds in (6, 9, 14):
-            at(seconds)
+        go_on(), workers[1].signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        for restart in (1, 2, 3):
+            go_on()
             owner = programs.restart(owner)
             starts += 1
-            if seconds == 9:
+            if restart == 2:
                 workers[2].kill()
                 workers.append(programs.actor("work", "w4", owner))
-            if seconds == 14:
-                workers[1].signal(signal.SIGCONT)
-                workers[3].kill()
-                owner = programs.restart(owner)  # both at once
-                starts += 1
-        at(18)
+        wait_for("it stands still for 10 s", lambda: time.monotonic() >= stopped + 10, 20)
+        workers[1].signal(signal.SIGCONT)
+        workers[3].kill()
+        owner = programs.restart(owner)  # both at once
+        starts += 1
+        go_on()
         client.stop()
         adder.process.stdin.write("stop\n")
         adder.process.stdin.flush()

@@ -167,10 +167,16 @@ TEST_CASE("what the node answers reaches the caller: rows, numbers, errors") {
     if (call.kind == Kind::kCallPublish) {
       return self.reply(call, encode_body(wire::PublishedBody{EventId::from_halves(3, 4), 5, 6}));
     }
-    self.reply(call,
-               encode_body(std::vector<wire::MemberRow>{
-                   {NodeId::from_halves(1, 1), "ann", "alive", "tcp://h:1", 9, {{"k", "v"}},
-                    "tcp://h:2", 3, Millis{5000}, Micros{250}}}));
+    self.reply(call, encode_body(std::vector<wire::MemberRow>{{NodeId::from_halves(1, 1),
+                                                               "ann",
+                                                               "alive",
+                                                               "tcp://h:1",
+                                                               9,
+                                                               {{"k", "v"}},
+                                                               "tcp://h:2",
+                                                               3,
+                                                               Millis{5000},
+                                                               Micros{250}}}));
   });
   auto client = connect_to(node);
   CHECK(client.get(JobId{}, kDeadline).error() == Error{Code::kNotFound, "no such job"});

@@ -71,9 +71,21 @@ TEST_CASE("Jobs of level memory are taken up to their bytes, and no more until s
     w.settle();
     return w.host.answers.at(w.last_ticket).ids.has_value();
   };
-  for (std::size_t i = 0; i < limits::kUnstoredBytes / limits::kJobPayloadBytes; ++i) REQUIRE(add());
+  REQUIRE(add());
+  const auto first = w.host.answers.at(w.last_ticket).ids->front();
+  for (std::size_t i = 1; i < limits::kUnstoredBytes / limits::kJobPayloadBytes; ++i)
+    REQUIRE(add());
   CHECK_FALSE(add());
   CHECK(w.host.answers.at(w.last_ticket).ids.error().code == Code::kFull);
+  NewJob again = spec();
+  again.level = Level::kMemory;
+  again.id = first;
+  again.payload = Bytes(limits::kJobPayloadBytes, 'x');
+  std::vector<NewJob> jobs;
+  jobs.push_back(std::move(again));
+  w.owner->add(w.now, ++w.last_ticket, std::move(jobs), false);
+  w.settle();
+  CHECK(w.host.answers.at(w.last_ticket).ids == std::vector<JobId>{first});  // it is here
   w.finish(consumer);
   CHECK(add());
 }

@@ -1,5 +1,7 @@
 #include "tests/unit/member/cluster.h"
 
+#include <catch2/catch.hpp>
+
 #include <algorithm>
 
 #include "core/wire/codec.h"
@@ -161,6 +163,18 @@ std::size_t Cluster::deaths_seen() const {
     });
   }
   return deaths;
+}
+
+Cluster::Options joins(std::vector<std::size_t> seeds) {
+  Cluster::Options options;
+  options.seeds = std::move(seeds);
+  return options;
+}
+
+void form(Cluster& cluster, std::size_t size) {
+  cluster.start(0);
+  for (std::size_t place = 1; place < size; ++place) cluster.start(place, joins({0}));
+  REQUIRE(cluster.run_until(std::chrono::seconds(10), [&] { return cluster.agreed(); }));
 }
 
 }  // namespace headrace::test

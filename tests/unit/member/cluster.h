@@ -99,4 +99,8 @@ class Cluster final {
   std::uint64_t mails_ = 0;
 };
 
+Cluster::Options joins(std::vector<std::size_t> seeds);
+// `size` nodes that joined through the first and agree; fails the test if they do not.
+void form(Cluster& cluster, std::size_t size);
+
 }  // namespace headrace::test

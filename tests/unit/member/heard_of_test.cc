@@ -9,12 +9,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Cluster::Options through_first() {
-  Cluster::Options options;
-  options.seeds = {0};
-  return options;
-}
-
 // The hellos that node `place` says when it hears that `other` is there.
 std::size_t hellos(Cluster& cluster, std::size_t place, std::size_t other) {
   auto& node = cluster[place];
@@ -49,7 +43,7 @@ TEST_CASE("two nodes without a seed know each other when one has heard of the ot
 TEST_CASE("only a stranger or a node believed dead is said hello to, and not at each beacon") {
   Cluster cluster(2);
   cluster.start(0);
-  cluster.start(1, through_first());
+  cluster.start(1, joins({0}));
   REQUIRE(cluster.run_until(5s, [&] { return cluster.agreed(); }));
   cluster.start(2);
   CHECK(hellos(cluster, 0, 0) == 0);
@@ -67,7 +61,7 @@ TEST_CASE("of a large cluster some four say hello to a stranger that all have he
   constexpr std::size_t kMany = 100;
   Cluster cluster(3);
   cluster.start(0);
-  for (std::size_t place = 1; place < kMany; ++place) cluster.start(place, through_first());
+  for (std::size_t place = 1; place < kMany; ++place) cluster.start(place, joins({0}));
   REQUIRE(cluster.run_until(60s, [&] { return cluster.agreed(); }));
   cluster.start(kMany);
   std::size_t said = 0;

@@ -1,42 +1,24 @@
 #include "nodes/runtime/discovery.h"
 
-#include <arpa/inet.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <utility>
 #include <vector>
 
 #include "tests/unit/nodes/support.h"
+#include "tests/unit/transport/held_port.h"
 
 using namespace headrace;
 using headrace::runtime::Discovery;
 using headrace::runtime::DiscoveryOptions;
+using headrace::test::HeldPort;
 using transport::Beacon;
 using transport::BeaconReach;
 
 namespace {
 
 const MonoTime kStart{std::chrono::hours(1)};
-
-// A port that is held as long as this lives, and shared with nobody.
-struct Held {
-  explicit Held(int type) : fd(::socket(AF_INET, type, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    socklen_t size = sizeof address;
-    REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    port = ntohs(address.sin_port);
-  }
-  ~Held() { ::close(fd); }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
-  int fd;
-  std::uint16_t port = 0;
-};
 
 wire::BeaconPacket packet(std::uint64_t node, std::uint64_t cluster = 9) {
   return {cluster, NodeId::from_halves(node, node), Bytes(32, 'k'), "127.0.0.1",
@@ -71,7 +53,7 @@ struct One {
 }  // namespace
 
 TEST_CASE("nodes of one cluster hear where the others are, and nothing of another's") {
-  const auto port = Held(SOCK_DGRAM).port;
+  const auto port = HeldPort(SOCK_DGRAM).port;
   One a(1, port);
   One b(2, port);
   One other(3, port, 10);
@@ -93,7 +75,7 @@ TEST_CASE("nodes of one cluster hear where the others are, and nothing of anothe
 }
 
 TEST_CASE("what is no beacon, or names what nobody should dial, is counted and dropped") {
-  const auto port = Held(SOCK_DGRAM).port;
+  const auto port = HeldPort(SOCK_DGRAM).port;
   One a(1, port);
   a.discovery.start(kStart);
   a.tick(kStart);
@@ -116,7 +98,7 @@ TEST_CASE("what is no beacon, or names what nobody should dial, is counted and d
 }
 
 TEST_CASE("a node speaks each second at first, then seldom, and more seldom among many") {
-  One a(1, Held(SOCK_DGRAM).port);
+  One a(1, HeldPort(SOCK_DGRAM).port);
   a.discovery.start(kStart);
   MonoTime now = kStart;
   const auto pause = [&](std::size_t live) {
@@ -146,7 +128,7 @@ TEST_CASE("a node speaks each second at first, then seldom, and more seldom amon
 }
 
 TEST_CASE("a flood of beacons is heard at a bounded rate") {
-  const auto port = Held(SOCK_DGRAM).port;
+  const auto port = HeldPort(SOCK_DGRAM).port;
   One a(1, port);
   a.discovery.start(kStart);
   a.tick(kStart);
@@ -168,7 +150,7 @@ TEST_CASE("a flood of beacons is heard at a bounded rate") {
 }
 
 TEST_CASE("a beacon that can't be opened is noted once and tried again") {
-  auto held = std::make_unique<Held>(SOCK_DGRAM);
+  auto held = std::make_unique<HeldPort>(SOCK_DGRAM);
   One a(1, held->port);
   One b(2, held->port);
   a.discovery.start(kStart);
@@ -194,7 +176,7 @@ TEST_CASE("without a port nothing is said or heard, and gone nodes are found all
   a.discovery.start(kStart);
   CHECK(a.discovery.next() == kNever);
   CHECK(a.discovery.fds() == std::array{-1, -1});
-  const auto nobody = "tcp://127.0.0.1:" + std::to_string(Held(SOCK_STREAM).port);
+  const auto nobody = "tcp://127.0.0.1:" + std::to_string(HeldPort(SOCK_STREAM).port);
   a.discovery.ended(NodeId::from_halves(2, 2), nobody, kStart);
   CHECK(test::eventually([&] {
     a.tick(kStart);

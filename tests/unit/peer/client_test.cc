@@ -160,8 +160,8 @@ TEST_CASE("A node without a store passes what clients ask on to its owner") {
   CHECK(added.code == 0);
   CHECK(added.call == 4);
   const auto id = JobId::from_halves(777, 1);
-  const auto got = job::decode_infos(
-      read_reply(w.ask(bare, encoded(wire::CallGetJob{5, id}))).body);
+  const auto got =
+      job::decode_infos(read_reply(w.ask(bare, encoded(wire::CallGetJob{5, id}))).body);
   REQUIRE(got);
   CHECK(got->front().owner == owner.id());
   CHECK(job::decode_infos(read_reply(w.ask(bare, encoded(wire::CallFindJobs{6, 0, "", 9}))).body)
@@ -178,7 +178,8 @@ TEST_CASE("A node without a store passes what clients ask on to its owner") {
   CHECK(ended->front().state == JobState::kSucceeded);
 }
 
-TEST_CASE("A client that waits through a node without a store is told in the end how its job stands") {
+TEST_CASE(
+    "A client that waits through a node without a store is told in the end how its job stands") {
   PeerWorld w;
   w.add(1, true);
   auto& bare = w.add(2, false);
@@ -238,7 +239,8 @@ TEST_CASE("A client has as many registrations as are taken of one, and no more")
         static_cast<std::uint8_t>(Code::kFull));
 }
 
-TEST_CASE("An add without jobs, and one to a node that knows no store, are refused with the reason") {
+TEST_CASE(
+    "An add without jobs, and one to a node that knows no store, are refused with the reason") {
   PeerWorld w, elsewhere;
   auto& node = w.add(1, true);
   auto& bare = elsewhere.add(2, false);

@@ -1,38 +1,19 @@
 #include "transport/beacon.h"
 
-#include <arpa/inet.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/wire/beacon.h"
+#include "tests/unit/transport/held_port.h"
 #include "tests/unit/transport/support.h"
 
 using namespace headrace;
 using namespace headrace::transport;
 using namespace headrace::transport::test;
+using headrace::test::HeldPort;
 
 namespace {
 
-// A UDP socket at a free port, on all interfaces, that shares it with nobody.
-struct Holder {
-  Holder() : fd(::socket(AF_INET, SOCK_DGRAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    socklen_t size = sizeof address;
-    REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    port = ntohs(address.sin_port);
-  }
-  ~Holder() { ::close(fd); }
-  Holder(const Holder&) = delete;
-  Holder& operator=(const Holder&) = delete;
-
-  int fd;
-  std::uint16_t port = 0;
-};
-
-std::uint16_t free_port() { return Holder().port; }
+std::uint16_t free_port() { return HeldPort().port; }
 
 Beacon open(std::uint16_t port, BeaconReach reach = BeaconReach::kLoopback) {
   auto opened = Beacon::open(port, reach);
@@ -79,7 +60,7 @@ TEST_CASE("multicast and broadcast each carry a beacon over loopback") {
 }
 
 TEST_CASE("beacons at different ports do not hear each other") {
-  const Holder first;
+  const HeldPort first;
   const auto other = free_port();
   REQUIRE(first.port != other);
   auto a = open(other);
@@ -114,7 +95,7 @@ TEST_CASE("interfaces are read anew without harm to those that stay") {
 }
 
 TEST_CASE("a port that a program keeps to itself is refused with its number") {
-  const Holder holder;
+  const HeldPort holder;
   const auto beacon = Beacon::open(holder.port, BeaconReach::kLoopback);
   REQUIRE_FALSE(beacon);
   CHECK(beacon.error().code == Code::kInUse);

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <memory>
 #include <set>
 #include <thread>
@@ -104,6 +105,30 @@ TEST_CASE("frames of every size up to the limit arrive whole, copied or lent") {
     REQUIRE(turn_until(b, inbox, [&] { return !inbox.mail.empty(); }));
     CHECK((inbox.mail[0].frame.bytes() == copy));
   }
+}
+
+TEST_CASE("the memory of a batch that has left comes back empty, to be filled again") {
+  auto a = open_node(1), b = open_node(2);
+  Inbox at_a, at_b;
+  const auto link = link_to(a, b);
+  Bytes batch(limits::kBatchBytes, 'b');
+  const auto* memory = batch.data();
+  const auto capacity = batch.capacity();
+  REQUIRE(a.send(link, Lane::kData, batch) == Sent::kQueued);
+  Bytes small(1024, 's');
+  REQUIRE(a.send(link, Lane::kData, small) == Sent::kQueued);
+  REQUIRE(turn_until(b, at_b, [&] { return at_b.mail.size() == 2; }));
+  std::vector<Bytes> spare;
+  REQUIRE(turn_until(a, at_a, [&] {
+    auto more = a.take_spare();
+    std::move(more.begin(), more.end(), std::back_inserter(spare));
+    return !spare.empty();
+  }));
+  REQUIRE(spare.size() == 1);
+  CHECK(spare[0].empty());
+  CHECK(spare[0].capacity() == capacity);
+  CHECK(spare[0].data() == memory);
+  CHECK(a.take_spare().empty());
 }
 
 TEST_CASE("views into a received frame stay good while the frame moves") {
